@@ -1,0 +1,84 @@
+#include "pmlsm/write_batch.h"
+
+#include "db/write_batch_format.h"
+#include "pmlsm/types.h"
+
+namespace pmlsm {
+namespace {
+
+void AppendRecord(std::string* rep, ValueType type, const Slice& key, const Slice& value) {
+  const size_t before = rep->size();
+  rep->resize(before + BatchRecordBytes(type, kDefaultFamily, key, value));
+  StoreBatchRecord(rep->data() + before, type, kDefaultFamily, key, value);
+  StoreFixed<uint32_t>(rep->data() + kBatchCountPlace,
+                       LoadFixed<uint32_t>(rep->data() + kBatchCountPlace) + 1);
+}
+
+}  // namespace
+
+WriteBatch::WriteBatch(size_t reserved_bytes) {
+  rep_.reserve(reserved_bytes);
+  Clear();
+}
+
+WriteBatch::WriteBatch(std::string rep) : rep_(std::move(rep)) {}
+
+void WriteBatch::Clear() {
+  rep_.assign(kBatchHeaderBytes, '\0');
+  save_points_.clear();
+}
+
+Status WriteBatch::Put(const Slice& key, const Slice& value) {
+  Status s = CheckKeyBytes(key);
+  if (s.ok()) s = CheckValueBytes(value);
+  if (s.ok()) AppendRecord(&rep_, ValueType::kValue, key, value);
+  return s;
+}
+
+Status WriteBatch::Delete(const Slice& key) {
+  Status s = CheckKeyBytes(key);
+  if (s.ok()) AppendRecord(&rep_, ValueType::kDeletion, key, Slice());
+  return s;
+}
+
+void WriteBatch::SetSavePoint() { save_points_.push_back({rep_.size(), Count()}); }
+
+Status WriteBatch::RollbackToSavePoint() {
+  if (save_points_.empty()) return Status::NotFound("no save point");
+  const SavePoint point = save_points_.back();
+  save_points_.pop_back();
+  rep_.resize(point.bytes);
+  StoreFixed<uint32_t>(rep_.data() + kBatchCountPlace, point.count);
+  return Status::OK();
+}
+
+Status WriteBatch::PopSavePoint() {
+  if (save_points_.empty()) return Status::NotFound("no save point");
+  save_points_.pop_back();
+  return Status::OK();
+}
+
+uint32_t WriteBatch::Count() const {
+  return rep_.size() < kBatchHeaderBytes ? 0 : LoadFixed<uint32_t>(rep_.data() + kBatchCountPlace);
+}
+
+Status WriteBatch::Iterate(Handler* handler) const {
+  if (rep_.size() < kBatchHeaderBytes) return Status::Corruption("write batch", "shorter than its header");
+  Slice records(rep_.data() + kBatchHeaderBytes, rep_.size() - kBatchHeaderBytes);
+  uint32_t seen = 0;
+  for (; !records.empty() && handler->Continue(); ++seen) {
+    BatchRecord record;
+    Status s = TakeBatchRecord(&records, &record);
+    if (!s.ok()) return s;
+    if (record.type == ValueType::kValue) {
+      handler->Put(record.key, record.value);
+    } else {
+      handler->Delete(record.key);
+    }
+  }
+  if (records.empty() && seen != Count())
+    return Status::Corruption("write batch", "count differs from its records");
+  return Status::OK();
+}
+
+}  // namespace pmlsm

@@ -1,0 +1,173 @@
+// Options of a DB, of a read and of a write. RocksDB's names where the meaning is RocksDB's; few knobs: what
+// can be derived is derived, and the outcome is printed in <db>/LOG, <db>/OPTIONS-* and
+// GetProperty("pmlsm.options").
+//
+// A value outside its range makes DB::Open fail with InvalidArgument that names the option and the range.
+// Every enum has its name as text: ToString(value).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "pmlsm/comparator.h"
+#include "pmlsm/export.h"
+#include "pmlsm/slice.h"
+#include "pmlsm/status.h"
+#include "pmlsm/types.h"
+
+namespace pmlsm {
+
+class Snapshot;
+
+// How new bytes become part of the DB (Götze et al., "Data Structure Primitives on Persistent Memory", Figure
+// 4). In every mode a crash leaves the old state or the new one.
+enum class FailureAtomicity : uint8_t {
+  kTransaction,  // "PMDK transactions": destination range and offset are in a PMDK transaction
+  kIndividual,  // "Individual FA": data streamed and fenced, only the published word is in a PMDK transaction
+  kAtomic,      // "No FA": data streamed and fenced, then one aligned 8-byte store
+};
+
+// Where new writes live until they move to PMem (Figure 3(a)).
+enum class MemTableType : uint8_t {
+  kSorted,  // ordered at every moment; flushing is a copy
+  kHash,    // unordered, so cheaper to fill; sorted when it is flushed or scanned
+};
+
+// How sorted runs are merged (Figure 3(b), (c)).
+enum class MergeOrder : uint8_t { k2Way, kKWay, kAuto };
+
+// Where the merged entries are put together: straight in PMem, or in a DRAM buffer that is copied once.
+enum class MergeDestination : uint8_t { kDirect, kBuffered, kAuto };
+
+enum class CompactionStyle : uint8_t {
+  kTiered,       // a level holds size_ratio runs; when full they merge into one run of the next level
+  kLeveled,      // not built yet: DB::Open answers NotSupported
+  kLazyLeveled,  // not built yet: DB::Open answers NotSupported
+};
+
+// What recovery does with a log that is damaged (RocksDB's modes of the same names).
+enum class WALRecoveryMode : uint8_t {
+  // Damage that later records vouch was durable is Corruption; a torn tail, left by a power cut, is dropped.
+  kTolerateCorruptedTailRecords,
+  // Damage of any kind is Corruption, a torn tail too.
+  kAbsoluteConsistency,
+  // Replay stops at the first bad record: an exact prefix of history. LOG says what was dropped.
+  kPointInTimeRecovery,
+};
+
+PMLSM_EXPORT const char* ToString(FailureAtomicity value);
+PMLSM_EXPORT const char* ToString(MemTableType value);
+PMLSM_EXPORT const char* ToString(MergeOrder value);
+PMLSM_EXPORT const char* ToString(MergeDestination value);
+PMLSM_EXPORT const char* ToString(CompactionStyle value);
+PMLSM_EXPORT const char* ToString(WALRecoveryMode value);
+
+struct PMLSM_EXPORT Options {
+  // --- The DB as a whole ---
+
+  bool create_if_missing = false;
+  bool error_if_exists = false;
+
+  // Order of the keys. Its name is stored; opening with another is InvalidArgument. Must outlive the DB.
+  const Comparator* comparator = BytewiseComparator();
+
+  FailureAtomicity failure_atomicity = FailureAtomicity::kIndividual;
+
+  WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kTolerateCorruptedTailRecords;
+
+  // --- Persistent memory ---
+
+  // The pool's largest size, bytes; it starts small and grows by itself. 0 = 90 % of the file system's size.
+  // Fixed when the DB is created; later values are ignored. Range: 0, or 16 MiB to 64 TiB.
+  uint64_t max_pmem_bytes = 0;
+
+  // "" = the pool is a set of files in the DB's directory. Otherwise the path of one pool file or device
+  // (/dev/dax*) of fixed size, made beforehand or created with max_pmem_bytes; the DB's directory then holds
+  // LOG, LOCK, OPTIONS.
+  std::string pool_file;
+
+  // Unit of space, bytes: a power of two, 4 KiB to 64 MiB. Fixed when the DB is created.
+  size_t extent_bytes = size_t{16} << 10;
+
+  // --- Memtables and the write-ahead log ---
+
+  MemTableType memtable = MemTableType::kSorted;
+
+  // A memtable is flushed when it holds this many bytes of DRAM. Range: 16 KiB to 4 GiB.
+  size_t write_buffer_size = size_t{16} << 20;
+
+  // Memtables, the active one included; a writer waits when all are full. Range: 2 to 64.
+  int max_write_buffer_number = 4;
+
+  // --- Tables and levels ---
+
+  CompactionStyle compaction_style = CompactionStyle::kTiered;
+
+  // A level with this many runs is merged into the next. Range: 2 to 32.
+  int size_ratio = 8;
+
+  // Range: 1 to 16. Runs of the last level merge within it.
+  int num_levels = 7;
+
+  // A table's size in PMem, bytes (a value larger than it has a table of its own). Range: 16 KiB to 1 GiB.
+  size_t target_table_bytes = size_t{16} << 20;
+
+  // A data node's target size, bytes; the paper finds 256 B to 1 KiB best. Range: 256 to 32 KiB.
+  size_t node_bytes = 1024;
+
+  // Bloom filter bits a key; about 1 % false positives at 10. 0 = no filter. Range: 0 to 32.
+  int filter_bits_per_key = 10;
+
+  // --- Background work ---
+
+  // Threads that flush and merge. Range: 1 to 64.
+  int max_background_jobs = 2;
+
+  MergeOrder merge_order = MergeOrder::kAuto;
+  MergeDestination merge_destination = MergeDestination::kAuto;
+  bool disable_auto_compactions = false;
+
+  // InvalidArgument or NotSupported with the option's name, value and range, or OK. DB::Open calls it.
+  Status Validate() const;
+  // One "name=value" a line, as in <db>/OPTIONS-*.
+  std::string ToString() const;
+};
+
+struct ReadOptions {
+  // Read this state instead of the newest one.
+  const Snapshot* snapshot = nullptr;
+
+  // Check what is read: a flipped bit on the medium is then Corruption, never a wrong value or a false
+  // NotFound.
+  bool verify_checksums = true;
+
+  // Iterators: keys in [lower, upper) only; nullptr = open end. The bytes are copied when the iterator is
+  // made.
+  const Slice* iterate_lower_bound = nullptr;
+  const Slice* iterate_upper_bound = nullptr;
+};
+
+struct WriteOptions {
+  // true: when the call returns, the write survives a power cut (one record stream and one fence, no system
+  // call on PMem). false: it survives a killed process, and is durable at the latest with the next sync
+  // write. RocksDB's default is false.
+  bool sync = true;
+
+  // No log: the write survives only once its memtable is flushed (Flush, Close, or in the background). Not
+  // with sync set by hand; with disableWAL, sync is ignored.
+  bool disableWAL = false;
+};
+
+struct FlushOptions {
+  // Wait until the data is in a table.
+  bool wait = true;
+};
+
+struct CompactRangeOptions {
+  // Other merges wait while this one runs.
+  bool exclusive_manual_compaction = true;
+};
+
+}  // namespace pmlsm
