@@ -35,6 +35,7 @@ struct Outcome {
   uint64_t writes = 0;
   uint64_t found = 0;
   // The writer beside the readers, which is not in the figures above.
+  uint64_t writer_operations = 0;
   double writer_ops_per_second = 0;
   Histogram histogram;
   bool has_pmem_counts = false;

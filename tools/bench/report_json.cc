@@ -38,6 +38,7 @@ Json ToJson(const Config& config, const std::string& medium, const Outcome& o) {
       {"reads", o.reads},
       {"writes", o.writes},
       {"found", o.found},
+      {"writer_operations", o.writer_operations},
       {"writer_ops_per_sec", o.writer_ops_per_second},
       {"average_us", o.histogram.Average() / kMicro},
       {"p50_us", o.histogram.Percentile(50) / kMicro},

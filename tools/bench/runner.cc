@@ -170,8 +170,10 @@ Outcome Runner::RunThreads(const Workload& workload) {
   Outcome outcome;
   outcome.benchmark = workload.name;
   Collect(states, &outcome);
-  if (has_writer)
-    outcome.writer_ops_per_second = static_cast<double>(writer->stats.done()) / writer->stats.seconds();
+  if (has_writer) {
+    outcome.writer_operations = writer->stats.done();
+    outcome.writer_ops_per_second = static_cast<double>(outcome.writer_operations) / writer->stats.seconds();
+  }
   return outcome;
 }
 
