@@ -23,7 +23,7 @@ VersionRef Version::Apply(const VersionEdit& edit) const {
   for (const VersionEdit::Added& added : edit.added) next->levels_[added.level].push_back(added.run);
   for (auto& runs : next->levels_) {
     std::sort(runs.begin(), runs.end(),
-              [](const PlacedRun& a, const PlacedRun& b) { return a.run->number() > b.run->number(); });
+              [](const PlacedRun& a, const PlacedRun& b) { return a.run->sequence_max() > b.run->sequence_max(); });
     for (const PlacedRun& placed : runs) next->newest_first_.push_back(placed.run.get());
   }
   return next;
