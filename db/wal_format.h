@@ -22,7 +22,7 @@ inline constexpr uint64_t kLogAlignment = 64;
 
 struct LogRecordHeader {
   uint64_t checksum;         // of the payload; seed: salt, header_checksum, first_sequence
-  uint64_t first_sequence;   // = last sequence of the record before it + 1
+  uint64_t first_sequence;   // > last sequence of the record before it
   uint32_t payload_bytes;
   uint32_t count;            // sequence numbers the payload takes
   uint32_t unfenced_lines;   // when it was built, the log was known durable up to (its position - 64 * this)

@@ -23,7 +23,7 @@ bool WalReader::Next(Record* record) {
     const bool known_end = !newest || clean_end_ != 0;
     if ((known_end && segment.base_position + place_ >= segment.base_position + SegmentEnd()) ||
         !Parse(segment, place_, record, &durable_up_to) ||
-        (next_sequence_ != 0 && record->first_sequence != next_sequence_)) {
+        record->first_sequence < next_sequence_) {
       Finish();
       return false;
     }
@@ -67,6 +67,7 @@ bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* reco
 void WalReader::Finish() {
   const SegmentRecord& segment = segments_[index_];
   const uint64_t position = segment.base_position + place_;
+  end_position_ = position;
   detail_ = "segment " + std::to_string(segment.number) + ", log position " + std::to_string(position);
   const bool newest = index_ + 1 == segments_.size();
   const bool short_of_known_end = !newest || (clean_end_ != 0 && position != clean_end_);

@@ -45,6 +45,8 @@ class WalReader {
   End end() const { return end_; }
   // What and where, for kDamage and kTornTail.
   const std::string& detail() const { return detail_; }
+  // Log position behind the last record that counts; 0 if there is no segment.
+  uint64_t end_position() const { return end_position_; }
   // Bytes behind the end that still hold records that verify.
   uint64_t dropped_bytes() const { return dropped_bytes_; }
 
@@ -59,9 +61,10 @@ class WalReader {
   const uint64_t clean_end_;
   size_t index_ = 0;    // of the segment
   uint64_t place_ = 0;  // in the segment
-  SequenceNumber next_sequence_ = 0;  // 0 = any
+  SequenceNumber next_sequence_ = 0;  // at least
   End end_ = End::kClean;
   std::string detail_;
+  uint64_t end_position_ = 0;
   uint64_t dropped_bytes_ = 0;
 };
 
