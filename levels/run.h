@@ -77,7 +77,12 @@ class Run {
                      std::shared_ptr<const Run>* run, std::vector<Span>* spans);
 
  private:
+  friend class RunIterator;
+
   size_t FindTable(const Slice& key) const;  // first table with largest >= key
+  bool BelowLive(const Slice& key) const {
+    return has_live_lower_ && comparator_->Compare(key, live_lower_) < 0;
+  }
 
   const Comparator* const comparator_;
   const uint64_t number_;
@@ -86,6 +91,8 @@ class Run {
   const std::string live_lower_;
   uint64_t bytes_ = 0;
   uint64_t entries_ = 0;
+  // Bytewise order only: the first 8 bytes of each table's largest key, side by side for the search.
+  std::vector<uint64_t> largest_heads_;
 };
 
 }  // namespace pmlsm
