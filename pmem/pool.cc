@@ -18,11 +18,8 @@
 namespace pmlsm {
 namespace {
 
-// libpmemobj hands out huge blocks in chunks; a block's own header takes 16 bytes of the first.
-constexpr uint64_t kChunkBytes = uint64_t{256} << 10;
+// The header of libpmemobj's block, in front of an object.
 constexpr uint64_t kBlockHeaderBytes = 16;
-// So much under a multiple of the chunk size costs no extra chunk.
-constexpr uint64_t kBlockSlackBytes = 64;
 // What libpmemobj's lanes and zones and the root object's run take of a pool, about.
 constexpr uint64_t kPoolOverheadBytes = uint64_t{8} << 20;
 constexpr uint64_t kPageBytes = 4096;
@@ -34,7 +31,7 @@ uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 // What to ask of libpmemobj for a group with `extents` extents after trimming to 4 KiB.
 uint64_t GroupRequestBytes(uint64_t extents, uint64_t extent_bytes) {
-  return RoundUp(extents * extent_bytes + kPageBytes + kBlockSlackBytes, kChunkBytes) - kBlockSlackBytes;
+  return HugeRequestBytes(extents * extent_bytes + kPageBytes);
 }
 
 PMEMoid ToOid(const GroupEntry& entry) { return {entry.object_pool_uuid, entry.object_offset}; }

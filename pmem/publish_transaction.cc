@@ -104,7 +104,7 @@ class TransactionPublisher : public Publisher {
   void HoldReserve() REQUIRES(mutex_) {
     if (!OID_IS_NULL(reserve_)) return;
     size_t range_bytes = range_bytes_max_;
-    const size_t bytes = pmemobj_tx_log_snapshots_max_size(&range_bytes, 1);
+    const size_t bytes = HugeRequestBytes(pmemobj_tx_log_snapshots_max_size(&range_bytes, 1));
     // Without room for it, transactions take what the heap has left.
     if (pmemobj_alloc(pool_->handle(), &reserve_, bytes, kLogReserveType, nullptr, nullptr) != 0) {
       reserve_ = OID_NULL;
