@@ -44,6 +44,10 @@ class TableBuilder {
   // Writes the rest and the header; durable when it returns OK. *table_bytes = bytes used from the span's
   // start. REQUIRES: at least one entry.
   Status Finish(uint64_t* table_bytes);
+
+ private:
+  struct Rep;
+  std::unique_ptr<Rep> rep_;
 };
 
 }  // namespace pmlsm

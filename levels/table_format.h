@@ -35,8 +35,13 @@ struct TableHeader {
   uint32_t largest_bytes;
   uint32_t index_levels;
   uint32_t filter_probes;
-  uint8_t reserved[80];  // zero
+  uint64_t nodes;        // data nodes; their ordinals are 0 to nodes - 1
+  uint8_t reserved[72];  // zero
 };
 static_assert(sizeof(TableHeader) == 256);
+static_assert(offsetof(TableHeader, table_number) == 16);
+static_assert(offsetof(TableHeader, nodes_place) == 80);
+static_assert(offsetof(TableHeader, keys_place) == 152);
+static_assert(offsetof(TableHeader, nodes) == 176);
 
 }  // namespace pmlsm

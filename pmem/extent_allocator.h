@@ -8,11 +8,19 @@
 // Reserve: the last `reserve_bytes` of what is free or can still be grown are for flushes, merges and deletes
 // (Use::kBackground); Use::kWrite is NoSpace before touching them.
 //
-// Thread safety: all methods lock inside.
+// While the pool can still grow by much, room to grow counts as reserve; near its end the reserve is held in
+// free spans, so that it is certain.
+//
+// Thread safety: all methods lock inside. Growing the pool does not hold up those who need no growth.
+//
+// Invariants: 1. A group's extents are free or used, exactly once. 2. Free spans of a group never touch.
+// 3. by_size_ holds the same spans as free_.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "pmem/pool.h"
 #include "pmlsm/status.h"
@@ -48,6 +56,42 @@ class ExtentAllocator {
   uint64_t used_bytes() const;
   // Each group's extents are free or used exactly once: CHECKs its own books.
   void Check() const;
+
+ private:
+  struct FreeSpan {
+    uint64_t bytes;
+    uint64_t freed_at;  // clock_ when it, or the last part of it, was freed
+  };
+  using FreeMap = std::map<uint64_t, FreeSpan>;
+  // (bytes, ~freed_at, offset): the first not below (n, 0, 0) is the best fit for n, the most recent first.
+  using SizeKey = std::tuple<uint64_t, uint64_t, uint64_t>;
+
+  uint64_t RoundUpToExtents(uint64_t bytes) const;
+  bool WouldKeepReserve(uint64_t bytes, Use use) const REQUIRES(mutex_);
+  bool TryAllocate(uint64_t bytes, Use use, Span* span) REQUIRES(mutex_);
+  bool Fits(uint64_t bytes, Use use) const REQUIRES(mutex_);
+  Status GrowFor(uint64_t bytes, Use use, Span* span);
+  Status GrowOnce(uint64_t min_bytes, Span* group) REQUIRES(grow_mutex_);
+  Status NoSpace(uint64_t bytes, Use use, const Status& cause) const;
+  // The group that holds the whole span, aligned to its extents; null if there is none.
+  const Span* GroupOf(Span span) const REQUIRES(mutex_);
+  void InsertFree(uint64_t offset, FreeSpan span) REQUIRES(mutex_);
+  void EraseFree(FreeMap::iterator at) REQUIRES(mutex_);
+  // Takes `span` out of the free span at `at`, which covers it.
+  void TakeOut(FreeMap::iterator at, Span span) REQUIRES(mutex_);
+
+  Pool* const pool_;
+  const uint64_t extent_bytes_;
+  Mutex grow_mutex_;  // one growth at a time; taken before mutex_
+
+  mutable Mutex mutex_;
+  std::map<uint64_t, Span> groups_ GUARDED_BY(mutex_);  // by offset
+  FreeMap free_ GUARDED_BY(mutex_);                     // by offset
+  std::set<SizeKey> by_size_ GUARDED_BY(mutex_);
+  uint64_t free_bytes_ GUARDED_BY(mutex_) = 0;
+  uint64_t total_bytes_ GUARDED_BY(mutex_) = 0;
+  uint64_t reserve_bytes_ GUARDED_BY(mutex_) = 0;
+  uint64_t clock_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace pmlsm

@@ -19,10 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "pmem/counters.h"
 #include "pmem/device.h"
+#include "pmem/files.h"
 #include "pmem/pool_format.h"
 #include "pmlsm/status.h"
+#include "util/mutex.h"
 
 struct pmemobjpool;  // libpmemobj
 
@@ -76,6 +77,8 @@ class Pool {
   // False for a single file or device, whose size is fixed.
   bool can_grow() const { return can_grow_; }
   pmemobjpool* handle() const { return handle_; }  // for pmem/ only
+  // What libpmemobj has laid out by now, bytes; at most max_pmem_bytes.
+  uint64_t pool_bytes() const;
 
   // Existing groups, each trimmed to whole 4 KiB-aligned extents. InvalidArgument-free: checked at open.
   std::vector<Span> Groups() const;
@@ -86,18 +89,39 @@ class Pool {
   // May take tens of milliseconds: background threads only.
   Status Grow(uint64_t min_bytes, Span* group);
 
+  // About how many bytes of further groups there is room for, in the pool and in its file system. An
+  // estimate: libpmemobj's own use of space is not exactly known.
+  uint64_t GrowableBytes() const;
+
   // Touches the pages of a fresh span without changing them, so that its first writer does not fault.
   void Prefault(Span span) const;
 
  private:
   Pool() = default;
+  Status OpenSet(const PoolOptions& options);
+  Status OpenFile(const PoolOptions& options);
+  Status LoadRoot();
+  Status CheckHeader(uint64_t root_offset, uint64_t root_bytes) const;
+  Status LoadGroups();
+  Status AllocateGroup(GroupEntry* entry, uint64_t bytes);
+  Status AddGroup(const GroupEntry& entry);
+  Status PrepareGrowth();
+  Status SyncGrowth(uint64_t bytes_before);
 
+  // Constant once open.
   pmemobjpool* handle_ = nullptr;
   const char* base_ = nullptr;
   RootObject* root_ = nullptr;
   Medium medium_ = Medium::kFile;
   bool can_grow_ = false;
-  // Implementation adds what it needs.
+  std::string path_;   // of the set's directory, or the file
+  std::string parts_;  // the directory in which parts appear; "" for a single file
+  FileLock lock_;      // of the set's directory; a single file is locked by libpmemobj
+
+  Mutex grow_mutex_;  // one Grow at a time; taken before mutex_
+  mutable Mutex mutex_;
+  std::vector<Span> groups_ GUARDED_BY(mutex_);
+  uint64_t group_heap_bytes_ GUARDED_BY(mutex_) = 0;  // libpmemobj's space in all groups
 };
 
 }  // namespace pmlsm

@@ -165,9 +165,7 @@ struct FlushOptions {
   bool wait = true;
 };
 
-struct CompactRangeOptions {
-  // Other merges wait while this one runs.
-  bool exclusive_manual_compaction = true;
-};
+// Room for the choices of a manual merge; none yet. It runs alone: other merges wait for it, and it for them.
+struct CompactRangeOptions {};
 
 }  // namespace pmlsm

@@ -1,0 +1,110 @@
+#include "compaction/merge_job.h"
+
+#include <string>
+#include <utility>
+
+#include "compaction/drop_rules.h"
+#include "compaction/merged_stream.h"
+
+namespace pmlsm {
+namespace {
+
+constexpr uint64_t kEntriesBetweenCancelChecks = 1024;
+
+// Where a step ended: at the end of the inputs, or before the user key `key`.
+struct Cut {
+  bool at_end = true;
+  std::string key;
+};
+
+std::unique_ptr<InternalIterator> OpenInputs(const MergeStep& step, const JobContext& context) {
+  Sources sources;
+  for (const auto& input : step.inputs) sources.push_back(input.run.run->NewIterator(context.verify_checksums));
+  return NewMergedStream(step.order, context.table_options.comparator, std::move(sources));
+}
+
+// Step 1 of merge_job.h.
+Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* writer, MergeStep::Result* result,
+                   Cut* cut) {
+  const Comparator* const comparator = context.table_options.comparator;
+  const auto held_below = [&step, comparator](const Slice& key) {
+    for (const auto& run : step.older) {
+      if (comparator->Compare(key, run->smallest()) >= 0 && comparator->Compare(key, run->largest()) <= 0) return true;
+    }
+    return false;
+  };
+  DropRules rules(comparator, step.snapshots, held_below);
+  const auto stream = OpenInputs(step, context);
+  Slice last_key;
+  for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
+    const Entry& entry = stream->entry();
+    if (writer->bytes() >= step.step_bytes && !comparator->Equal(entry.key, last_key)) {
+      *cut = {false, entry.key.ToString()};
+      break;
+    }
+    if (++result->entries_read % kEntriesBetweenCancelChecks == 0 && context.cancelled()) {
+      return Status::ShutdownInProgress("merge cancelled");
+    }
+    last_key = entry.key;
+    if (rules.Drop(entry)) continue;
+    Status s = writer->Add(entry);
+    if (!s.ok()) return s;
+    ++result->entries_written;
+  }
+  return stream->status();
+}
+
+// The part of an input from the cut on; null if nothing is left.
+std::shared_ptr<const Run> Rest(const Run& input, const Comparator* comparator, const std::string& cut) {
+  std::vector<TableRef> tables;
+  for (const TableRef& table : input.tables()) {
+    if (comparator->Compare(table->table().largest(), cut) >= 0) tables.push_back(table);
+  }
+  if (tables.empty()) return nullptr;
+  return std::make_shared<const Run>(comparator, input.number(), std::move(tables), true, cut);
+}
+
+}  // namespace
+
+Status MergeStep::Execute(const JobContext& context, PersistCounters* counters, Result* result) const {
+  const Comparator* const comparator = context.table_options.comparator;
+  RunWriter writer(context, counters);
+  Cut cut;
+  Status s = WriteTables(*this, context, &writer, result, &cut);
+  if (!s.ok()) return s;
+  std::vector<TableRef> new_tables;
+  s = writer.Finish(&new_tables);
+  if (!s.ok()) return s;
+  result->done = cut.at_end;
+  for (const TableRef& table : new_tables) result->bytes_written += table->table().span().bytes;
+
+  const auto add = [&](int level, std::shared_ptr<const Run> run) {
+    if (!s.ok()) return;
+    PlacedRun placed{std::move(run), {}};
+    s = WriteDescriptor(context, *placed.run, counters, &placed.descriptor);
+    if (!s.ok()) return;
+    result->new_descriptors.push_back(placed.descriptor);
+    result->edit.added.push_back({level, std::move(placed)});
+  };
+  // The output is replaced only if it grows.
+  if (output.run != nullptr && !new_tables.empty()) result->edit.removed.insert(output.run->number());
+  if (!new_tables.empty()) {
+    std::vector<TableRef> tables;
+    if (output.run != nullptr) tables = output.run->tables();
+    tables.insert(tables.end(), new_tables.begin(), new_tables.end());
+    add(output_level, std::make_shared<const Run>(comparator, output_number, std::move(tables), false, ""));
+  }
+  for (const Input& input : inputs) {
+    result->edit.removed.insert(input.run.run->number());
+    if (cut.at_end) continue;
+    auto rest = Rest(*input.run.run, comparator, cut.key);
+    if (rest != nullptr) add(input.level, std::move(rest));
+  }
+  if (!s.ok()) {
+    for (const Span& descriptor : result->new_descriptors) context.extents->Free(descriptor);
+    for (const TableRef& table : new_tables) table->MarkObsolete();
+  }
+  return s;
+}
+
+}  // namespace pmlsm

@@ -1,0 +1,402 @@
+// Background work: flushes, merges, and what keeps the writer from waiting (space grown and faulted in ahead). Jobs run
+// outside mutex_; their results are published under it, one at a time.
+//
+// Publishing, in order: 1. The job has made tables and descriptors durable. 2. Manifest::Publish. 3. The new version
+// and view are installed; what the manifest no longer names is marked obsolete, and its space is reused once no view
+// holds it. CRASH before 2: the old state, the job's space is free. After 2: the new state.
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <utility>
+
+#include "db/db_impl.h"
+
+namespace pmlsm {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How often a thread looks again at what no signal announces: views let go by readers, space that came back.
+constexpr milliseconds kHousekeepingPause{20};
+constexpr milliseconds kHousekeepingPauseMax{1000};
+constexpr size_t kSpareSegments = 2;
+
+}  // namespace
+
+// Thread 0 flushes first; the others only merge, so that a flush never waits behind a merge. A lone thread does both.
+void DBImpl::BackgroundThread(int index) {
+  const bool flushes = index == 0;
+  const bool merges = index != 0 || options_.max_background_jobs == 1;
+  milliseconds pause = kHousekeepingPause;
+  MutexLock lock(&mutex_);
+  while (!stopping_) {
+    if (flushes && FlushDue()) {
+      FlushFrozen();
+      pause = kHousekeepingPause;
+      continue;
+    }
+    if (merges && MergeIfDue()) {
+      pause = kHousekeepingPause;
+      continue;
+    }
+    if (!flushes) {
+      work_.Wait(&mutex_);
+      continue;
+    }
+    bool lacks_space = false;
+    if (PrepareSpace(&lacks_space)) continue;  // mutex_ was let go: look again
+    const bool waiting_for_readers = storage_->views.Reclaim() != 0;
+    progress_.SignalAll();
+    if (waiting_for_readers || lacks_space || flush_lacks_space_ || merge_lacks_space_) {
+      work_.WaitFor(&mutex_, pause);
+      pause = std::min(2 * pause, kHousekeepingPauseMax);
+      flush_lacks_space_ = merge_lacks_space_ = false;
+      work_.SignalAll();
+    } else {
+      work_.Wait(&mutex_);
+    }
+  }
+}
+
+JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
+  JobContext context;
+  context.pool = storage_->pool.get();
+  context.extents = storage_->extents.get();
+  context.publisher = publisher_.get();
+  context.table_options = {options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
+  context.table_bytes = table_bytes;
+  context.destination = options_.merge_destination == MergeDestination::kBuffered ? MergeDestination::kBuffered
+                                                                                  : MergeDestination::kDirect;
+  context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
+  context.cancelled = [this] { return stopping_.load(std::memory_order_relaxed); };
+  return context;
+}
+
+// ---- Flush ----
+
+bool DBImpl::FlushDue() const {
+  // Without merges nothing would ever free a slot; the manifest has room for this many.
+  constexpr size_t kRunsMaxUnmerged = 512;
+  const size_t slots = options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
+  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ &&
+         version_->runs(0).size() < slots;
+}
+
+// All frozen memtables become one run.
+void DBImpl::FlushFrozen() {
+  FlushJob job;
+  job.memtables = frozen_;
+  job.snapshots = snapshots_.Sequences();
+  job.run_number = state_.next_run_number++;
+  flush_running_ = true;
+  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  PlacedRun flushed;
+  mutex_.Unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  Status s = job.Execute(context, &counters_.flush, &flushed);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  mutex_.Lock();
+  if (s.ok()) s = InstallFlush(job, flushed);
+  flush_running_ = false;
+  if (s.ok()) {
+    ++flushes_;
+    log_->Write("flush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms", job.memtables.size(),
+                job.run_number, flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
+  } else if (s.IsNoSpace()) {
+    flush_lacks_space_ = true;
+    merge_for_space_ = true;
+    log_->Write("flush: %s", s.ToString().c_str());
+  } else {
+    NoteBackgroundError("flush", s);
+  }
+  job.memtables.clear();
+  flushed.run.reset();
+  storage_->views.Reclaim();
+  progress_.SignalAll();
+  work_.SignalAll();
+}
+
+Status DBImpl::InstallFlush(const FlushJob& job, const PlacedRun& flushed) {
+  ManifestState next = state_;
+  VersionEdit edit;
+  if (flushed.run != nullptr) edit.added.push_back({0, flushed});
+  const VersionRef version = version_->Apply(edit);
+
+  // The job's memtables are the oldest ones; newer ones may have been frozen meanwhile.
+  const size_t kept = frozen_.size() - job.memtables.size();
+  FamilyState& family = next.families[0];
+  family.flushed_sequence = job.memtables.front()->largest_sequence;
+  family.oldest_segment = kept == 0 ? active_->first_segment : frozen_[kept - 1]->first_segment;
+  RetireSegments(family.oldest_segment, &next);
+  const std::vector<SegmentRecord> before = state_.segments;
+  Status s = PublishState(version, &next);
+  if (!s.ok()) {
+    if (flushed.run != nullptr) {
+      for (const TableRef& table : flushed.run->tables()) table->MarkObsolete();
+      storage_->extents->Free(flushed.descriptor);
+    }
+    return s;
+  }
+  frozen_.resize(kept);
+  InstallView();
+  for (const SegmentRecord& segment : before) {
+    if (segment.number >= family.oldest_segment) break;
+    const Span span{segment.offset, segment.bytes};
+    if (spare_segments_.size() < kSpareSegments && span.bytes == sizes_.segment_bytes) {
+      spare_segments_.push_back(span);
+    } else {
+      storage_->extents->Free(span);
+    }
+  }
+  return s;
+}
+
+void DBImpl::RetireSegments(uint64_t oldest_needed, ManifestState* state) const {
+  auto& segments = state->segments;
+  segments.erase(std::remove_if(segments.begin(), segments.end(),
+                                [&](const SegmentRecord& segment) { return segment.number < oldest_needed; }),
+                 segments.end());
+}
+
+// ---- Merge ----
+
+bool DBImpl::MergeIfDue() {
+  if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
+  std::optional<MergePick> pick;
+  if (!options_.disable_auto_compactions) pick = picker_.Pick(*version_);
+  if (!pick && merge_for_space_ && version_->run_count() > 1) pick = picker_.PickAll(*version_);
+  merge_for_space_ = false;
+  if (!pick) return false;
+  (void)MergeRuns(*pick).ok();  // what went wrong is noted inside
+  return true;
+}
+
+// Merges the picked runs step by step. Errors are noted here, too.
+Status DBImpl::MergeRuns(MergePick pick) {
+  pick.output_number = state_.next_run_number++;
+  picker_.SetBusy(pick);
+  ++merges_running_;
+  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  const auto begin = std::chrono::steady_clock::now();
+  MergeStep::Result total;
+  Status s;
+  while (s.ok() && !total.done) {
+    MergeStep step = MakeMergeStep(pick);
+    MergeStep::Result result;
+    mutex_.Unlock();
+    s = step.Execute(context, &counters_.merge, &result);
+    mutex_.Lock();
+    if (s.ok()) s = InstallMerge(step, result);
+    total.done = result.done;
+    total.entries_read += result.entries_read;
+    total.entries_written += result.entries_written;
+    total.bytes_written += result.bytes_written;
+    step = MergeStep();
+    result = MergeStep::Result();
+    storage_->views.Reclaim();
+    progress_.SignalAll();
+    work_.SignalAll();
+  }
+  picker_.SetIdle(pick);
+  --merges_running_;
+  if (s.ok()) {
+    ++merges_;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64 " entries kept, %" PRIu64
+                " bytes, %.1f ms",
+                pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written, total.entries_read,
+                total.bytes_written, took.count());
+  } else if (s.IsNoSpace()) {
+    merge_lacks_space_ = true;
+    log_->Write("merge: %s", s.ToString().c_str());
+  } else if (!s.IsShutdownInProgress()) {
+    NoteBackgroundError("merge", s);
+  }
+  progress_.SignalAll();
+  work_.SignalAll();
+  return s;
+}
+
+// The next step of a merge, from the version as it is now.
+MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
+  MergeStep step;
+  step.output_number = pick.output_number;
+  step.output_level = pick.output_level;
+  step.snapshots = snapshots_.Sequences();
+  step.step_bytes = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
+  step.step_bytes = std::min(step.step_bytes, std::max(sizes_.table_bytes, storage_->extents->free_bytes() / 2));
+  // Measured on 5M x 116 B (doc/ARCHITECTURE.md, "Merge order"): the loser tree costs less an entry.
+  step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
+  for (int level = 0; level < version_->levels(); ++level) {
+    for (const PlacedRun& placed : version_->runs(level)) {
+      if (placed.run->number() == pick.output_number) {
+        step.output = placed;
+      } else if (pick.inputs.count(placed.run->number()) != 0) {
+        step.inputs.push_back({level, placed});
+      } else if (!step.inputs.empty()) {
+        step.older.push_back(placed.run);
+      }
+    }
+  }
+  return step;
+}
+
+Status DBImpl::InstallMerge(const MergeStep& step, const MergeStep::Result& result) {
+  ManifestState next = state_;
+  const VersionRef before = version_;
+  const VersionRef version = before->Apply(result.edit);
+  Status s = PublishState(version, &next);
+  if (!s.ok()) {
+    for (const Span& descriptor : result.new_descriptors) storage_->extents->Free(descriptor);
+    // Tables that the output run does not have yet.
+    for (const auto& added : result.edit.added) {
+      if (added.run.run->number() != step.output_number) continue;
+      const size_t old_tables = step.output.run == nullptr ? 0 : step.output.run->tables().size();
+      for (size_t i = old_tables; i < added.run.run->tables().size(); ++i) {
+        added.run.run->tables()[i]->MarkObsolete();
+      }
+    }
+    return s;
+  }
+  InstallView();
+  DropReplaced(*before, result.edit);
+  return s;
+}
+
+// What the published manifest no longer names: descriptors at once (only Open reads them), tables when unread.
+void DBImpl::DropReplaced(const Version& before, const VersionEdit& edit) {
+  std::set<const TableHandle*> kept;
+  for (const auto& added : edit.added) {
+    for (const TableRef& table : added.run.run->tables()) kept.insert(table.get());
+  }
+  for (int level = 0; level < before.levels(); ++level) {
+    for (const PlacedRun& placed : before.runs(level)) {
+      if (edit.removed.count(placed.run->number()) == 0) continue;
+      storage_->extents->Free(placed.descriptor);
+      for (const TableRef& table : placed.run->tables()) {
+        if (kept.count(table.get()) == 0) table->MarkObsolete();
+      }
+    }
+  }
+}
+
+// ---- Publishing ----
+
+// Publishes *state with the level array of `version`; on success both are in force.
+Status DBImpl::PublishState(const VersionRef& version, ManifestState* state) {
+  state->last_sequence = std::max(state->last_sequence, last_sequence_.load(std::memory_order_acquire));
+  state->next_run_number = state_.next_run_number;
+  state->next_table_number = next_table_number_.load(std::memory_order_relaxed);
+  FamilyState& family = state->families[0];
+  size_t slots = SlotsPerLevel(options_.size_ratio);
+  for (int level = 0; level < version->levels(); ++level) slots = std::max(slots, version->runs(level).size());
+  for (int level = 0; level < version->levels(); ++level) {
+    auto& array = family.levels[level];
+    array.assign(slots, 0);
+    for (size_t slot = 0; slot < version->runs(level).size(); ++slot) {
+      array[slot] = version->runs(level)[slot].descriptor.offset;
+    }
+  }
+  Status s = manifest_->Publish(state);
+  if (!s.ok()) return s;
+  state_ = *state;
+  version_ = version;
+  return s;
+}
+
+void DBImpl::InstallView() { storage_->views.Install(active_, frozen_, version_); }
+
+void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
+  log_->Write("%s: %s; writes are refused until the DB is opened again", what, error.ToString().c_str());
+  if (background_error_.ok()) background_error_ = error;
+  write_blocked_.store(true, std::memory_order_release);
+  progress_.SignalAll();
+}
+
+// ---- Room for the writer ----
+
+// Keeps spare log segments and free extents at hand, so that the writer does not grow the pool or fault in pages. True
+// if it got somewhere; *lacks_space if it tried in vain.
+bool DBImpl::PrepareSpace(bool* lacks_space) {
+  ExtentAllocator* const extents = storage_->extents.get();
+  const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
+  const bool wants_spare = spare_segments_.size() < kSpareSegments &&
+                           extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
+  const bool wants_growth = extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
+  if (!wants_spare && !wants_growth) return false;
+  mutex_.Unlock();
+  Span span;
+  const bool got_spare =
+      wants_spare && extents->Allocate(sizes_.segment_bytes, ExtentAllocator::Use::kWrite, &span).ok();
+  if (got_spare) storage_->pool->Prefault(span);
+  const bool grew = wants_growth && extents->GrowAhead(ahead).ok();
+  mutex_.Lock();
+  if (got_spare) spare_segments_.push_back(span);
+  *lacks_space = !got_spare && !grew;
+  return got_spare || grew;
+}
+
+bool DBImpl::BackgroundIdle() const {
+  return frozen_.empty() && !flush_running_ && merges_running_ == 0 &&
+         (options_.disable_auto_compactions || !picker_.Pick(*version_));
+}
+
+// ---- Asked for by the user ----
+
+Status DBImpl::Flush(const FlushOptions& options) {
+  Status s = FreezeActive();
+  if (!s.ok() || !options.wait) return s;
+  MutexLock lock(&mutex_);
+  if (frozen_.empty()) return s;
+  const MemTableRef newest = frozen_.front();
+  const auto pending = [&]() NO_THREAD_SAFETY_ANALYSIS {
+    return std::find(frozen_.begin(), frozen_.end(), newest) != frozen_.end();
+  };
+  while (pending() && background_error_.ok() && !flush_lacks_space_) progress_.Wait(&mutex_);
+  if (!pending()) return Status::OK();
+  return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;
+}
+
+Status DBImpl::FreezeActive() {
+  MutexLock write_lock(&write_mutex_);
+  if (write_blocked_.load(std::memory_order_relaxed)) {
+    MutexLock lock(&mutex_);
+    return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
+  }
+  if (active_rep_->entries() == 0) return Status::OK();
+  return SwitchMemTable(0, ExtentAllocator::Use::kBackground);
+}
+
+Status DBImpl::CompactRange(const CompactRangeOptions&, const Slice* begin, const Slice* end) {
+  Status s = Flush(FlushOptions());
+  if (!s.ok()) return s;
+  MutexLock lock(&mutex_);
+  const auto overlaps = [&](const Run* run) {
+    return (begin == nullptr || options_.comparator->Compare(run->largest(), *begin) >= 0) &&
+           (end == nullptr || options_.comparator->Compare(run->smallest(), *end) <= 0);
+  };
+  ++merges_paused_;
+  while (background_error_.ok() && !stopping_ && !picker_.idle()) progress_.Wait(&mutex_);
+  s = background_error_;
+  const auto& runs = version_->newest_first();
+  if (s.ok() && !stopping_ && std::any_of(runs.begin(), runs.end(), overlaps)) {
+    const auto pick = picker_.PickAll(*version_);
+    if (pick) s = MergeRuns(*pick);
+  }
+  --merges_paused_;
+  work_.SignalAll();
+  return s;
+}
+
+Status DBImpl::WaitForCompact() {
+  MutexLock lock(&mutex_);
+  if (closed_) return Status::Aborted("DB is closed", name_);
+  while (!BackgroundIdle() && background_error_.ok() && !flush_lacks_space_ && !merge_lacks_space_) {
+    work_.SignalAll();
+    progress_.Wait(&mutex_);
+  }
+  if (!background_error_.ok() || BackgroundIdle()) return background_error_;
+  return Status::NoSpace("flushes or merges wait for space", name_);
+}
+
+}  // namespace pmlsm

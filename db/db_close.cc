@@ -1,0 +1,90 @@
+// Close. In order: 1. Refuse while anybody reads. 2. Flush the memtables. 3. Stop background work. 4. Publish the exact
+// end of the log. 5. Close the pool, or set it adrift if readers outlive the DB object. CRASH before 4: the next open
+// replays what was not flushed.
+#include <utility>
+
+#include "db/db_impl.h"
+
+namespace pmlsm {
+
+DBImpl::~DBImpl() {
+  // Nobody is left to be told.
+  CloseImpl(true).PermitUncheckedError();
+}
+
+Status DBImpl::Close() { return CloseImpl(false); }
+
+Status DBImpl::CloseImpl(bool despite_pins) {
+  {
+    MutexLock lock(&mutex_);
+    if (closed_) return Status::OK();
+    if (!despite_pins && !snapshots_.empty()) {
+      return Status::Aborted(std::to_string(snapshots_.size()) + " snapshots are live", name_);
+    }
+  }
+  if (!despite_pins && storage_->views.AnyPinned()) {
+    return Status::Aborted("iterators or pinned slices are live", name_);
+  }
+  const bool running = !threads_.empty();  // false if Open failed half way
+  Status s = running ? FlushForClose() : Status::OK();
+  StopBackground();
+  MutexLock write_lock(&write_mutex_);
+  MutexLock lock(&mutex_);
+  if (running && background_error_.ok()) {
+    const Status published = PublishCleanEnd();
+    if (s.ok()) s = published;
+  }
+  closed_ = true;
+  write_blocked_.store(true, std::memory_order_release);
+  active_rep_ = nullptr;
+  active_.reset();
+  frozen_.clear();
+  version_.reset();
+  wal_.reset();
+  manifest_.reset();
+  publisher_.reset();
+  storage_->views.Install(nullptr, {}, nullptr);
+  storage_->views.Reclaim();
+  if (storage_->views.AnyPinned()) {
+    Storage::SetAdrift(std::move(storage_));
+  } else {
+    storage_.reset();
+  }
+  if (log_ != nullptr) log_->Write("close: %s", s.ToString().c_str());
+  return s;
+}
+
+// A memtable that cannot be flushed for lack of space stays in the log, which is enough; what was written without the
+// log is lost then, and the caller hears of it.
+Status DBImpl::FlushForClose() {
+  Status s = Flush(FlushOptions());
+  if (!s.IsNoSpace()) return s;
+  MutexLock lock(&write_mutex_);
+  return unlogged_writes_ ? s : Status::OK();
+}
+
+void DBImpl::StopBackground() {
+  {
+    MutexLock lock(&mutex_);
+    stopping_ = true;
+    work_.SignalAll();
+    progress_.SignalAll();
+    while (merges_running_ != 0 || merges_paused_ != 0) progress_.Wait(&mutex_);
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+Status DBImpl::PublishCleanEnd() {
+  Status s = wal_->Sync();
+  if (!s.ok()) return s;
+  ManifestState next = state_;
+  next.clean_end = wal_->position();
+  if (frozen_.empty() && active_rep_->entries() == 0) {
+    next.families[0].oldest_segment = next.next_segment_number;
+    RetireSegments(next.next_segment_number, &next);
+  }
+  return PublishState(version_, &next);
+}
+
+}  // namespace pmlsm

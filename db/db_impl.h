@@ -1,0 +1,168 @@
+// DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators, snapshots),
+// db_background.cc (flush and merge threads, publishing), db_open.cc (open, recovery, close), db_properties.cc.
+//
+// Locks, in the order in which they are taken:
+//   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
+//   mutex_        the DB's state: version, frozen memtables, manifest, snapshots, scheduling. Publishing happens under
+//                 it, jobs run outside it.
+// Readers take neither (read_view.h), but for snapshots.
+//
+// Numbered invariants: 1. A record is in the log (and fenced, if sync) before its sequence number is <= last_sequence_.
+// 2. A log segment leaves the manifest in the same publish that adds the run which makes it needless. 3. What a
+// published manifest names is never written to; what none names may be reused once no view holds it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compaction/flush_job.h"
+#include "compaction/merge_job.h"
+#include "compaction/picker.h"
+#include "db/derived_sizes.h"
+#include "db/info_log.h"
+#include "db/snapshot_list.h"
+#include "db/storage.h"
+#include "db/wal_writer.h"
+#include "levels/manifest.h"
+#include "levels/version.h"
+#include "memtable/memtable.h"
+#include "pmem/publish.h"
+#include "pmlsm/db.h"
+#include "util/mutex.h"
+
+namespace pmlsm {
+
+class DBImpl final : public DB {
+ public:
+  static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db);
+  ~DBImpl() override;
+
+  Status Close() override;
+  Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
+  Status Delete(const WriteOptions& options, const Slice& key) override;
+  Status Write(const WriteOptions& options, WriteBatch* batch) override;
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
+  Iterator* NewIterator(const ReadOptions& options) override;
+  const Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const Snapshot* snapshot) override;
+  Status Flush(const FlushOptions& options) override;
+  Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) override;
+  Status WaitForCompact() override;
+  bool GetProperty(const Slice& property, std::string* value) override;
+  bool GetIntProperty(const Slice& property, uint64_t* value) override;
+  const std::string& GetName() const override { return name_; }
+  SequenceNumber GetLatestSequenceNumber() const override { return last_sequence_.load(std::memory_order_acquire); }
+
+ private:
+  DBImpl(const Options& options, const std::string& name);
+
+  // --- db_open.cc ---
+  Status OpenStorage();
+  Status LoadState();
+  Status LoadVersion();
+  Status CheckComparator(const std::string& stored) const;
+  Status ReplayLog();
+  void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records);
+  Status StartFirstSegment();
+  Status WriteInfoFiles() const;
+  void StartBackground();
+
+  // --- db_close.cc ---
+  Status CloseImpl(bool despite_pins);
+  Status FlushForClose();
+  void StopBackground();
+  Status PublishCleanEnd();
+
+  // --- db_write.cc ---
+  Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
+  Status PrepareWrite(uint64_t payload_bytes, bool uses_log, bool only_deletes) REQUIRES(write_mutex_);
+  Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
+  void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
+  Status SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_);
+  Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
+  Status WaitForMemTableRoom() REQUIRES(write_mutex_, mutex_);
+
+  // --- db_read.cc ---
+  Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry,
+                    bool* found) const;
+  SequenceNumber ReadSequence(const ReadOptions& options) const;
+
+  // --- db_background.cc ---
+  void BackgroundThread(int index);
+  bool FlushDue() const REQUIRES(mutex_);
+  void FlushFrozen() REQUIRES(mutex_);
+  Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
+  bool MergeIfDue() REQUIRES(mutex_);
+  Status MergeRuns(MergePick pick) REQUIRES(mutex_);
+  MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
+  Status InstallMerge(const MergeStep& step, const MergeStep::Result& result) REQUIRES(mutex_);
+  Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
+  void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
+  void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
+  void InstallView() REQUIRES(mutex_);
+  void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
+  bool BackgroundIdle() const REQUIRES(mutex_);
+  bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
+  Status FreezeActive();
+  JobContext MakeJobContext(uint64_t table_bytes);
+
+  // --- db_properties.cc ---
+  std::string LevelStats() REQUIRES(mutex_);
+  std::string Stats() REQUIRES(mutex_);
+  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
+  std::string PmemCounters() const;
+
+  // Constant after Open.
+  const std::string name_;
+  const Options options_;
+  DerivedSizes sizes_;
+  std::unique_ptr<InfoLog> log_;
+  std::unique_ptr<Storage> storage_;  // null once closed
+  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<Manifest> manifest_;
+
+  // Safe from any thread by themselves.
+  std::atomic<SequenceNumber> last_sequence_{0};
+  std::atomic<uint64_t> next_table_number_{1};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> write_blocked_{false};  // closed_ or a background error: writers look closer
+  struct Counters {
+    PersistCounters log, flush, merge, manifest;
+  } counters_;
+  std::atomic<uint64_t> user_bytes_written_{0};
+  std::atomic<uint64_t> stall_micros_{0};
+
+  Mutex write_mutex_;
+  std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
+  MemTableRep* active_rep_ GUARDED_BY(write_mutex_) = nullptr;
+
+  mutable Mutex mutex_;
+  CondVar work_;      // background threads wait for something to do
+  CondVar progress_;  // others wait for background work to have got somewhere
+  bool closed_ GUARDED_BY(mutex_) = false;
+  ManifestState state_ GUARDED_BY(mutex_);
+  VersionRef version_ GUARDED_BY(mutex_);
+  MemTableRef active_ GUARDED_BY(mutex_);
+  std::vector<MemTableRef> frozen_ GUARDED_BY(mutex_);  // newest first
+  SnapshotList snapshots_ GUARDED_BY(mutex_);
+  Picker picker_ GUARDED_BY(mutex_);
+  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
+  bool flush_running_ GUARDED_BY(mutex_) = false;
+  int merges_running_ GUARDED_BY(mutex_) = 0;
+  int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running
+  bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
+  bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
+  bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
+  Status background_error_ GUARDED_BY(mutex_);
+  std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
+  uint64_t flushes_ GUARDED_BY(mutex_) = 0;
+  uint64_t merges_ GUARDED_BY(mutex_) = 0;
+  uint64_t log_end_ GUARDED_BY(mutex_) = kLogAlignment;  // log position where the first segment of this open begins
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace pmlsm

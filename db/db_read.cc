@@ -1,0 +1,84 @@
+// The get path: pin a view, take the sequence number after it, look through memtables and runs from new to old.
+#include <utility>
+
+#include "db/db_impl.h"
+#include "db/db_iterator.h"
+#include "db/merging_iterator.h"
+
+namespace pmlsm {
+namespace {
+
+void ReleasePin(void* view, void* stripe) {
+  Storage::Unpin({static_cast<ReadView*>(view), static_cast<int>(reinterpret_cast<intptr_t>(stripe))});
+}
+
+}  // namespace
+
+// After the view was pinned: a view may miss only writes that are newer than it, so whatever was acknowledged before
+// the read began is in the view and at or below the number read now.
+SequenceNumber DBImpl::ReadSequence(const ReadOptions& options) const {
+  if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
+  return last_sequence_.load(std::memory_order_acquire);
+}
+
+Status DBImpl::FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry,
+                          bool* found) const {
+  *found = view.active->rep->Get(key, snapshot, entry);
+  for (size_t i = 0; !*found && i < view.frozen.size(); ++i) *found = view.frozen[i]->rep->Get(key, snapshot, entry);
+  return *found ? Status::OK() : view.version->Get(key, snapshot, verify, entry, found);
+}
+
+Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  value->Reset();
+  const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
+  if (pin.view == nullptr) return Status::Aborted("DB is closed", name_);
+  Entry entry;
+  bool found = false;
+  Status s = FindNewest(*pin.view, key, ReadSequence(options), options.verify_checksums, &entry, &found);
+  if (s.ok() && found && TagType(entry.tag) == ValueType::kValue) {
+    value->PinSlice(entry.value, ReleasePin, pin.view, reinterpret_cast<void*>(static_cast<intptr_t>(pin.stripe)));
+    return s;
+  }
+  Storage::Unpin(pin);
+  return s.ok() ? Status::NotFound() : s;
+}
+
+Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  PinnableSlice pinned;
+  Status s = Get(options, key, &pinned);
+  if (s.ok()) value->assign(pinned.data(), pinned.size());
+  return s;
+}
+
+Iterator* DBImpl::NewIterator(const ReadOptions& options) {
+  const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
+  if (pin.view == nullptr) return NewErrorIterator(Status::Aborted("DB is closed", name_));
+  const SequenceNumber sequence = ReadSequence(options);
+  const ReadView& view = *pin.view;
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.reserve(1 + view.frozen.size() + view.version->run_count());
+  if (view.active->rep->entries() != 0) sources.push_back(view.active->rep->NewIterator());
+  for (const MemTableRef& memtable : view.frozen) sources.push_back(memtable->rep->NewIterator());
+  for (const Run* run : view.version->newest_first()) sources.push_back(run->NewIterator(options.verify_checksums));
+  std::unique_ptr<InternalIterator> entries;
+  if (sources.size() == 1) {
+    entries = std::move(sources[0]);
+  } else {
+    entries = std::make_unique<MergingIterator>(options_.comparator, std::move(sources));
+  }
+  return new DBIterator(options_.comparator, options, sequence, pin, std::move(entries));
+}
+
+const Snapshot* DBImpl::GetSnapshot() {
+  MutexLock lock(&mutex_);
+  if (closed_) return nullptr;
+  return snapshots_.New(last_sequence_.load(std::memory_order_acquire));
+}
+
+void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
+  MutexLock lock(&mutex_);
+  snapshots_.Delete(snapshot);
+}
+
+}  // namespace pmlsm

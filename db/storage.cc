@@ -1,0 +1,57 @@
+#include "db/storage.h"
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "util/mutex.h"
+
+namespace pmlsm {
+namespace {
+
+// Never destroyed: pins may be dropped by destructors that run at exit.
+struct Adrift {
+  std::atomic<size_t> count{0};
+  Mutex mutex;
+  std::vector<std::unique_ptr<Storage>> storages GUARDED_BY(mutex);
+};
+
+Adrift& TheAdrift() {
+  static Adrift* const adrift = new Adrift;
+  return *adrift;
+}
+
+void Sweep() {
+  Adrift& adrift = TheAdrift();
+  std::vector<std::unique_ptr<Storage>> done;
+  {
+    MutexLock lock(&adrift.mutex);
+    auto& storages = adrift.storages;
+    const auto free_begin =
+        std::partition(storages.begin(), storages.end(), [](const auto& s) { return s->views.AnyPinned(); });
+    std::move(free_begin, storages.end(), std::back_inserter(done));
+    storages.erase(free_begin, storages.end());
+    adrift.count.store(storages.size(), std::memory_order_seq_cst);
+  }
+}
+
+}  // namespace
+
+void Storage::Unpin(ViewPin pin) {
+  ViewPool::Unpin(pin);
+  // From here on the storage may be gone; only the list may be looked at. Either this sees the storage in the list,
+  // or SetAdrift, which puts it there before it sweeps, sees the pin dropped.
+  if (TheAdrift().count.load(std::memory_order_seq_cst) != 0) Sweep();
+}
+
+void Storage::SetAdrift(std::unique_ptr<Storage> storage) {
+  Adrift& adrift = TheAdrift();
+  {
+    MutexLock lock(&adrift.mutex);
+    adrift.storages.push_back(std::move(storage));
+    adrift.count.store(adrift.storages.size(), std::memory_order_seq_cst);
+  }
+  Sweep();
+}
+
+}  // namespace pmlsm

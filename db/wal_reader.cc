@@ -1,0 +1,102 @@
+#include "db/wal_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/coding.h"
+
+namespace pmlsm {
+
+WalReader::WalReader(const Pool* pool, std::vector<SegmentRecord> segments, uint64_t clean_end)
+    : pool_(pool), segments_(std::move(segments)), clean_end_(clean_end) {}
+
+bool WalReader::Next(Record* record) {
+  while (index_ < segments_.size()) {
+    const SegmentRecord& segment = segments_[index_];
+    const bool newest = index_ + 1 == segments_.size();
+    if (!newest && place_ == SegmentEnd()) {
+      ++index_;
+      place_ = 0;
+      continue;
+    }
+    uint64_t durable_up_to;
+    const bool known_end = !newest || clean_end_ != 0;
+    if ((known_end && segment.base_position + place_ >= segment.base_position + SegmentEnd()) ||
+        !Parse(segment, place_, record, &durable_up_to) ||
+        record->first_sequence < next_sequence_) {
+      Finish();
+      return false;
+    }
+    place_ += LogRecordBytes(record->payload.size());
+    next_sequence_ = record->first_sequence + record->count;
+    return true;
+  }
+  return false;
+}
+
+// Where the segment's records end for certain; its capacity if that is not known.
+uint64_t WalReader::SegmentEnd() const {
+  const SegmentRecord& segment = segments_[index_];
+  if (index_ + 1 < segments_.size()) return segments_[index_ + 1].base_position - segment.base_position;
+  return clean_end_ != 0 ? clean_end_ - segment.base_position : segment.bytes;
+}
+
+bool WalReader::HeaderVerifies(const SegmentRecord& segment, uint64_t place) const {
+  if (place + sizeof(LogRecordHeader) > segment.bytes) return false;
+  const auto header = LoadFixed<LogRecordHeader>(pool_->At(segment.offset + place));
+  return header.header_checksum == LogHeaderChecksum(header, segment.salt, segment.base_position + place);
+}
+
+bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* record, uint64_t* durable_up_to) const {
+  if (!HeaderVerifies(segment, place)) return false;
+  const char* const bytes = pool_->At(segment.offset + place);
+  const auto header = LoadFixed<LogRecordHeader>(bytes);
+  const uint64_t position = segment.base_position + place;
+  if (header.payload_bytes > segment.bytes - place - sizeof(header)) return false;
+  if (header.checksum != LogChecksum(header, bytes + sizeof(header), segment.salt)) return false;
+  record->segment = segment.number;
+  record->position = position;
+  record->first_sequence = header.first_sequence;
+  record->count = header.count;
+  record->payload = Slice(bytes + sizeof(header), header.payload_bytes);
+  *durable_up_to = position - std::min(uint64_t{header.unfenced_lines} * kLogAlignment, place);
+  return true;
+}
+
+// Nothing verifies at place_: finds out why, and leaves the reader at its end.
+void WalReader::Finish() {
+  const SegmentRecord& segment = segments_[index_];
+  const uint64_t position = segment.base_position + place_;
+  end_position_ = position;
+  detail_ = "segment " + std::to_string(segment.number) + ", log position " + std::to_string(position);
+  const bool newest = index_ + 1 == segments_.size();
+  const bool short_of_known_end = !newest || (clean_end_ != 0 && position != clean_end_);
+  if (short_of_known_end) {
+    end_ = End::kDamage;
+  } else if (clean_end_ == 0 && HeaderVerifies(segment, place_)) {
+    end_ = End::kTornTail;
+  }
+  // Records behind this place tell how much is dropped, and may vouch for it.
+  const size_t damaged = index_;
+  for (uint64_t place = place_; index_ < segments_.size(); ++index_, place = 0) {
+    const SegmentRecord& later = segments_[index_];
+    const uint64_t limit = SegmentEnd();
+    while (place < limit) {
+      Record record;
+      uint64_t durable_up_to = 0;
+      if (!Parse(later, place, &record, &durable_up_to)) {
+        place += kLogAlignment;
+        continue;
+      }
+      if (index_ == damaged && end_ != End::kDamage) {
+        end_ = durable_up_to > position ? End::kDamage : End::kTornTail;
+      }
+      const uint64_t bytes = LogRecordBytes(record.payload.size());
+      dropped_bytes_ += bytes;
+      place += bytes;
+    }
+  }
+  index_ = segments_.size();
+}
+
+}  // namespace pmlsm

@@ -1,0 +1,143 @@
+#include "levels/run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "levels/run_format.h"
+#include "levels/run_iterator.h"
+#include "util/check.h"
+#include "util/hash.h"
+
+namespace pmlsm {
+
+TableHandle::~TableHandle() {
+  if (obsolete_.load(std::memory_order_acquire)) extents_->Free(table_->span());
+}
+
+Run::Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> tables, bool has_live_lower,
+         std::string live_lower)
+    : comparator_(comparator),
+      number_(number),
+      tables_(std::move(tables)),
+      has_live_lower_(has_live_lower),
+      live_lower_(std::move(live_lower)) {
+  CHECK(!tables_.empty());
+  const bool bytewise = comparator == BytewiseComparator();
+  for (const TableRef& handle : tables_) {
+    const Table& table = handle->table();
+    bytes_ += table.span().bytes;
+    entries_ += table.header().entries;
+    sequence_max_ = std::max<SequenceNumber>(sequence_max_, table.header().sequence_max);
+    if (bytewise) largest_heads_.push_back(KeyHead(table.largest()));
+  }
+}
+
+Slice Run::smallest() const {
+  const Slice first = tables_.front()->table().smallest();
+  return BelowLive(first) ? Slice(live_lower_) : first;
+}
+
+Slice Run::largest() const { return tables_.back()->table().largest(); }
+
+size_t Run::FindTable(const Slice& key) const {
+  size_t low = 0;
+  size_t high = tables_.size();
+  if (!largest_heads_.empty()) {
+    // First head >= the key's, without a branch to mispredict; then the keys with that very head.
+    const uint64_t head = KeyHead(key);
+    const uint64_t* const heads = largest_heads_.data();
+    for (size_t left = high; left > 0;) {
+      const size_t half = (left + 1) / 2;
+      const bool below = heads[low + half - 1] < head;
+      low = below ? low + half : low;
+      left = below ? left - half : half - 1;
+    }
+    while (low < high && heads[low] == head && tables_[low]->table().largest().compare(key) < 0) ++low;
+    return low;
+  }
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (comparator_->Compare(tables_[middle]->table().largest(), key) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void Run::PrefetchFilter(const Slice& key, uint64_t key_hash) const {
+  const size_t table = FindTable(key);
+  if (table < tables_.size()) tables_[table]->table().PrefetchFilter(key_hash);
+}
+
+Status Run::Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
+                bool* found) const {
+  *found = false;
+  if (BelowLive(key)) return Status::OK();
+  for (size_t i = FindTable(key); i < tables_.size(); ++i) {
+    const Table& table = tables_[i]->table();
+    if (table.MayContain(key_hash)) {
+      Status s = table.Get(key, key_hash, snapshot, verify, entry, found);
+      if (!s.ok() || *found) return s;
+    }
+    // Older versions may be in the next table, if the key is this one's last.
+    if (table.largest() != key) break;
+  }
+  return Status::OK();
+}
+
+std::unique_ptr<InternalIterator> Run::NewIterator(bool verify) const {
+  return std::make_unique<RunIterator>(this, verify);
+}
+
+Status Run::Check() const {
+  const std::string name = "run " + std::to_string(number_);
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const Table& table = tables_[i]->table();
+    if (Status s = table.Check(); !s.ok()) return s;
+    if (BelowLive(table.largest())) return Status::Corruption(name, "a table lies wholly below live_lower");
+    if (i == 0) continue;
+    const int order = comparator_->Compare(tables_[i - 1]->table().largest(), table.smallest());
+    if (order > 0) return Status::Corruption(name, "tables overlap");
+    if (order < 0) continue;
+    const std::unique_ptr<InternalIterator> before = tables_[i - 1]->table().NewIterator(true);
+    const std::unique_ptr<InternalIterator> after = table.NewIterator(true);
+    before->SeekToLast();
+    after->SeekToFirst();
+    if (!before->valid()) return before->status();
+    if (!after->valid()) return after->status();
+    if (before->entry().tag <= after->entry().tag) {
+      return Status::Corruption(name, "versions of a key do not descend from table to table");
+    }
+  }
+  return Status::OK();
+}
+
+std::string Run::EncodeDescriptor() const {
+  RunHeader header = {};
+  header.magic = kRunMagic;
+  header.format_version = kFormatVersion;
+  header.number = number_;
+  header.descriptor_bytes = sizeof(header) + tables_.size() * sizeof(TableReference) + live_lower_.size();
+  header.entries = entries_;
+  header.spans_bytes = bytes_;
+  header.tables = static_cast<uint32_t>(tables_.size());
+  header.flags = has_live_lower_ ? kRunHasLiveLower : 0;
+  header.live_lower_bytes = static_cast<uint32_t>(live_lower_.size());
+  std::string descriptor(reinterpret_cast<const char*>(&header), sizeof(header));
+  for (const TableRef& handle : tables_) {
+    const Table& table = handle->table();
+    TableReference reference = {};
+    reference.span_offset = table.span().offset;
+    reference.span_bytes = table.span().bytes;
+    reference.table_number = table.header().table_number;
+    reference.header_checksum = table.header().checksum;
+    descriptor.append(reinterpret_cast<const char*>(&reference), sizeof(reference));
+  }
+  descriptor += live_lower_;
+  StoreFixed(&descriptor[offsetof(RunHeader, checksum)], Checksum32(descriptor.data(), descriptor.size()));
+  return descriptor;
+}
+
+}  // namespace pmlsm

@@ -1,0 +1,70 @@
+#include "levels/version.h"
+
+#include <algorithm>
+
+#include "util/check.h"
+#include "util/hash.h"
+
+namespace pmlsm {
+
+VersionRef Version::Apply(const VersionEdit& edit) const {
+  auto next = std::make_shared<Version>(levels());
+  size_t removed = 0;
+  for (int level = 0; level < levels(); ++level) {
+    for (const PlacedRun& placed : levels_[level]) {
+      if (edit.removed.count(placed.run->number()) != 0) {
+        ++removed;
+      } else {
+        next->levels_[level].push_back(placed);
+      }
+    }
+  }
+  CHECK(removed == edit.removed.size());
+  for (const VersionEdit::Added& added : edit.added) next->levels_[added.level].push_back(added.run);
+  for (auto& runs : next->levels_) {
+    std::sort(runs.begin(), runs.end(),
+              [](const PlacedRun& a, const PlacedRun& b) { return a.run->sequence_max() > b.run->sequence_max(); });
+    for (const PlacedRun& placed : runs) next->newest_first_.push_back(placed.run.get());
+  }
+  return next;
+}
+
+uint64_t Version::bytes() const {
+  uint64_t bytes = 0;
+  for (const Run* run : newest_first_) bytes += run->bytes();
+  return bytes;
+}
+
+uint64_t Version::entries() const {
+  uint64_t entries = 0;
+  for (const Run* run : newest_first_) entries += run->entries();
+  return entries;
+}
+
+int Version::deepest_level() const {
+  int level = levels() - 1;
+  while (level >= 0 && levels_[level].empty()) --level;
+  return level;
+}
+
+Status Version::Get(const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry, bool* found) const {
+  *found = false;
+  const uint64_t hash = KeyHash(key);
+  // All filters' lines are on their way before the first is looked at, so that the misses overlap.
+  for (const Run* run : newest_first_) run->PrefetchFilter(key, hash);
+  for (const Run* run : newest_first_) {
+    Status s = run->Get(key, hash, snapshot, verify, entry, found);
+    if (!s.ok() || *found) return s;
+  }
+  return Status::OK();
+}
+
+Status Version::Check() const {
+  for (const Run* run : newest_first_) {
+    Status s = run->Check();
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace pmlsm

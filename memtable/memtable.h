@@ -1,0 +1,25 @@
+// MemTable: a memtable and what the DB must know of it. Shared by the read views that hold it.
+//
+// Thread safety: as MemTableRep; first_segment and first_sequence are constant, largest_sequence belongs to the writer
+// until the memtable is frozen.
+#pragma once
+
+#include <memory>
+
+#include "memtable/memtable_rep.h"
+#include "pmlsm/types.h"
+
+namespace pmlsm {
+
+struct MemTable {
+  MemTable(MemTableType type, const Comparator* comparator, uint64_t first_segment)
+      : rep(MemTableRep::New(type, comparator)), first_segment(first_segment) {}
+
+  const std::unique_ptr<MemTableRep> rep;
+  // The log segment that was in use when it was started: older ones hold nothing of it.
+  const uint64_t first_segment;
+  SequenceNumber largest_sequence = 0;
+};
+using MemTableRef = std::shared_ptr<MemTable>;
+
+}  // namespace pmlsm

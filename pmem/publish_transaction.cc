@@ -1,0 +1,149 @@
+#include "pmem/publish_transaction.h"
+
+#include <libpmemobj.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "pmem/object_types.h"
+#include "pmem/pmdk_status.h"
+#include "util/check.h"
+#include "util/mutex.h"
+
+namespace pmlsm {
+namespace {
+
+constexpr uint64_t kRangeBytesMax = uint64_t{16} << 20;
+
+// A transaction of the calling thread. No jump buffer is given, so that libpmemobj has nowhere to jump to:
+// each failure comes back as an error number.
+Status Begin(Pool* pool) {
+  CHECK(pmemobj_tx_stage() == TX_STAGE_NONE);
+  const int error = pmemobj_tx_begin(pool->handle(), nullptr, TX_PARAM_NONE);
+  if (error != 0) {
+    static_cast<void>(pmemobj_tx_end());
+    return PmdkStatus("transaction", error);
+  }
+  pmemobj_tx_set_failure_behavior(POBJ_TX_FAILURE_RETURN);
+  return Status::OK();
+}
+
+void Abort(int error) {
+  if (pmemobj_tx_stage() == TX_STAGE_WORK) pmemobj_tx_abort(error);
+  static_cast<void>(pmemobj_tx_end());
+}
+
+Status Commit() {
+  pmemobj_tx_commit();
+  const int error = pmemobj_tx_end();
+  return error == 0 ? Status::OK() : PmdkStatus("commit of a transaction", error);
+}
+
+class TransactionPublisher : public Publisher {
+ public:
+  explicit TransactionPublisher(Pool* pool)
+      : pool_(pool), range_bytes_max_(std::min(kRangeBytesMax, pool->header().max_pmem_bytes / 16)) {
+    MutexLock lock(&mutex_);
+    HoldReserve();
+  }
+
+  ~TransactionPublisher() override {
+    MutexLock lock(&mutex_);
+    ReleaseReserve();
+  }
+
+  // 1. libpmemobj copies the range into its log, fenced. The caller then streams and fences the range.
+  // CRASH: recovery puts the old bytes back.
+  Status BeginRange(Span range) override {
+    if (range.bytes > range_bytes_max_) return TooLarge(range);
+    Status status = Snapshot(range);
+    if (!status.IsNoSpace()) return status;
+    // The reserve is given up for this one log; nobody else may take it in between.
+    MutexLock lock(&mutex_);
+    ReleaseReserve();
+    return Snapshot(range);
+  }
+
+  Status EndRange() override {
+    Status status = Commit();
+    RefillReserve();
+    return status;
+  }
+
+  void AbortRange() override {
+    Abort(ECANCELED);
+    RefillReserve();
+  }
+
+  uint64_t range_bytes_max() const override { return range_bytes_max_; }
+
+  Status Publish(Store* store, uint64_t* word, uint64_t value) override {
+    return PublishInTransaction(pool_, store, word, value);
+  }
+
+ private:
+  Status Snapshot(Span range) {
+    Status status = Begin(pool_);
+    if (!status.ok()) return status;
+    // The caller streams and fences the range, so the commit need not flush it. What it holds is of no
+    // interest to anybody, so valgrind need not ask whether it was ever written.
+    const int error =
+        pmemobj_tx_xadd_range_direct(pool_->Writable(range.offset), range.bytes,
+                                     POBJ_XADD_NO_FLUSH | POBJ_XADD_ASSUME_INITIALIZED | POBJ_XADD_NO_ABORT);
+    if (error == 0) return Status::OK();
+    Abort(error);
+    return PmdkStatus("log for a snapshot of " + std::to_string(range.bytes) + " bytes", error);
+  }
+
+  Status TooLarge(Span range) const {
+    return Status::NoSpace("snapshot of " + std::to_string(range.bytes) + " bytes",
+                           "at most " + std::to_string(range_bytes_max_));
+  }
+
+  void HoldReserve() REQUIRES(mutex_) {
+    if (!OID_IS_NULL(reserve_)) return;
+    size_t range_bytes = range_bytes_max_;
+    const size_t bytes = HugeRequestBytes(pmemobj_tx_log_snapshots_max_size(&range_bytes, 1));
+    // Without room for it, transactions take what the heap has left.
+    if (pmemobj_alloc(pool_->handle(), &reserve_, bytes, kLogReserveType, nullptr, nullptr) != 0) {
+      reserve_ = OID_NULL;
+    }
+  }
+  void ReleaseReserve() REQUIRES(mutex_) {
+    if (!OID_IS_NULL(reserve_)) pmemobj_free(&reserve_);
+    reserve_ = OID_NULL;
+  }
+  void RefillReserve() {
+    MutexLock lock(&mutex_);
+    HoldReserve();
+  }
+
+  Pool* const pool_;
+  const uint64_t range_bytes_max_;
+  Mutex mutex_;
+  // Held in DRAM only: a crash leaves the object behind, and Pool::Open frees it.
+  PMEMoid reserve_ GUARDED_BY(mutex_) = OID_NULL;
+};
+
+}  // namespace
+
+Status PublishInTransaction(Pool* pool, Store* store, uint64_t* word, uint64_t value) {
+  Status status = Begin(pool);
+  if (!status.ok()) return status;
+  const int error = pmemobj_tx_xadd_range_direct(word, sizeof(*word), POBJ_XADD_NO_ABORT);
+  if (error != 0) {
+    Abort(error);
+    return PmdkStatus("log for a word", error);
+  }
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  status = Commit();
+  if (status.ok()) store->CountForeign(word, sizeof(*word));
+  return status;
+}
+
+std::unique_ptr<Publisher> NewTransactionPublisher(Pool* pool) {
+  return std::make_unique<TransactionPublisher>(pool);
+}
+
+}  // namespace pmlsm
