@@ -168,11 +168,19 @@ bool DBImpl::MergeIfDue() {
   if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
   std::optional<MergePick> pick;
   if (!options_.disable_auto_compactions) pick = picker_.Pick(*version_);
-  if (!pick && merge_for_space_ && version_->run_count() > 1) pick = picker_.PickAll(*version_);
+  if (!pick && merge_for_space_) pick = PickForSpace();
   merge_for_space_ = false;
   if (!pick) return false;
   (void)MergeRuns(*pick).ok();  // what went wrong is noted inside
   return true;
+}
+
+// Everything into one run, if that was not tried since the last write: it drops what newer entries hide.
+std::optional<MergePick> DBImpl::PickForSpace() {
+  const SequenceNumber now = last_sequence_.load(std::memory_order_relaxed);
+  if (version_->run_count() < 2 || now == space_merge_sequence_) return std::nullopt;
+  space_merge_sequence_ = now;
+  return picker_.PickAll(*version_);
 }
 
 // Merges the picked runs step by step. Errors are noted here, too.
@@ -360,7 +368,7 @@ Status DBImpl::Flush(const FlushOptions& options) {
   const auto pending = [&]() NO_THREAD_SAFETY_ANALYSIS {
     return std::find(frozen_.begin(), frozen_.end(), newest) != frozen_.end();
   };
-  while (pending() && background_error_.ok() && !flush_lacks_space_) progress_.Wait(&mutex_);
+  while (pending() && background_error_.ok() && !FlushLacksSpace()) progress_.Wait(&mutex_);
   if (!pending()) return Status::OK();
   return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;
 }

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -98,10 +99,13 @@ class DBImpl final : public DB {
 
   // --- db_background.cc ---
   void BackgroundThread(int index);
+  bool HasRunSlot() const REQUIRES(mutex_);
   bool FlushDue() const REQUIRES(mutex_);
+  bool FlushLacksSpace() const REQUIRES(mutex_);
   void FlushFrozen() REQUIRES(mutex_);
   Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
   bool MergeIfDue() REQUIRES(mutex_);
+  std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep& step, const MergeStep::Result& result) REQUIRES(mutex_);
@@ -162,6 +166,7 @@ class DBImpl final : public DB {
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
+  SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;  // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;

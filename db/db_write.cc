@@ -160,7 +160,7 @@ Status DBImpl::WaitForMemTableRoom() {
   };
   if (room()) return Status::OK();
   const auto begin = std::chrono::steady_clock::now();
-  while (!room() && background_error_.ok() && !flush_lacks_space_) {
+  while (!room() && background_error_.ok() && !FlushLacksSpace()) {
     work_.SignalAll();
     progress_.Wait(&mutex_);
   }
