@@ -79,7 +79,7 @@ expect_message "no-such-file"
 
 # Stanzas, from stdin.
 stanzas=$'Package: ed\nVersion: 1.19\nDescription: classic editor\n more of it\n\n\nPackage: vi\nVersion: 9'
-expect 0 "loaded 2 entries, 94 bytes of keys and values" --db="$db" load --stanzas - <<<"$stanzas"
+expect 0 "loaded 2 entries, 93 bytes of keys and values" --db="$db" load --stanzas - <<<"$stanzas"
 expect 0 $'Package: ed\nVersion: 1.19\nDescription: classic editor\n more of it' --db="$db" get ed
 
 # Nobody else may have the DB open; the tool says what the DB says about itself.

@@ -16,7 +16,7 @@ void PrintProperty(const std::string& name, const std::string& value) {
 int Stats(DB* db, const StatsArguments& arguments) {
   std::string value;
   if (arguments.properties.empty()) {
-    for (const char* name : {"pmlsm.medium", "pmlsm.stats", "pmlsm.levelstats", "pmlsm.pmem-counters"})
+    for (const char* name : {"pmlsm.medium", "pmlsm.stats", "pmlsm.pmem-counters"})
       if (db->GetProperty(name, &value)) PrintProperty(name, value);
     return kExitOk;
   }
