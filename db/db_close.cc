@@ -59,7 +59,7 @@ Status DBImpl::CloseImpl(bool despite_pins) {
 Status DBImpl::FlushForClose() {
   Status s = Flush(FlushOptions());
   if (!s.IsNoSpace()) return s;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&write_mutex_);
   return unlogged_writes_ ? s : Status::OK();
 }
 

@@ -112,7 +112,8 @@ class DBImpl final : public DB {
 
   // --- db_properties.cc ---
   std::string LevelStats() REQUIRES(mutex_);
-  std::string Stats();
+  std::string Stats() REQUIRES(mutex_);
+  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
   std::string PmemCounters() const;
 
   // Constant after Open.
@@ -149,6 +150,7 @@ class DBImpl final : public DB {
   std::vector<MemTableRef> frozen_ GUARDED_BY(mutex_);  // newest first
   SnapshotList snapshots_ GUARDED_BY(mutex_);
   Picker picker_ GUARDED_BY(mutex_);
+  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;
   int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running

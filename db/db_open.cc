@@ -3,20 +3,17 @@
 // manifest with a new log segment; recovery never appends to a replayed one. 6. Start background work, which flushes
 // what was replayed like any frozen memtable. CRASH anywhere: the next open finds the same manifest and log, or the one
 // of step 5, which names the same data.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cinttypes>
-#include <cstring>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "db/db_files.h"
 #include "db/db_impl.h"
 #include "db/wal_reader.h"
 #include "db/write_batch_format.h"
+#include "pmem/files.h"
 #include "util/check.h"
 
 namespace pmlsm {
@@ -235,8 +232,8 @@ Status DBImpl::WriteInfoFiles() const {
   for (size_t i = 0; i < sizeof(PoolHeader::identity); ++i) {
     snprintf(identity + 2 * i, 3, "%02x", storage_->pool->header().identity[i]);
   }
-  Status s = WriteFile(IdentityFileName(name_), std::string(identity) + "\n");
-  if (s.ok()) s = WriteFile(OptionsFileName(name_), options_.ToString() + sizes_.ToString());
+  Status s = WriteFileAtomically(IdentityFileName(name_), std::string(identity) + "\n");
+  if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), options_.ToString() + sizes_.ToString());
   log_->Write("open: %s, medium %s, last sequence %" PRIu64 ", format %u", name_.c_str(),
               pmlsm::ToString(storage_->pool->medium()), last_sequence_.load(), kFormatVersion);
   log_->Write("options:\n%s%s", options_.ToString().c_str(), sizes_.ToString().c_str());
@@ -252,7 +249,7 @@ Status DestroyDB(const std::string& name, const Options& options) {
   std::error_code error;
   if (!std::filesystem::exists(name, error)) return Status::OK();
   if (!std::filesystem::is_directory(name, error)) return Status::InvalidArgument("not a directory", name);
-  FileLock lock;
+  DBLock lock;
   const bool has_lock = std::filesystem::exists(LockFileName(name), error);
   Status s = has_lock ? lock.Acquire(LockFileName(name)) : Status::OK();
   if (s.ok()) s = Pool::Destroy(MakePoolOptions(options, name));

@@ -118,6 +118,7 @@ Status DBImpl::PrepareWrite(uint64_t payload_bytes, bool uses_log, bool only_del
     MutexLock lock(&mutex_);
     return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
   }
+  if (!uses_log) unlogged_writes_ = true;
   const auto use = only_deletes ? ExtentAllocator::Use::kBackground : ExtentAllocator::Use::kWrite;
   if (payload_bytes > sizes_.write_buffer_bytes &&
       !storage_->extents->HasRoom(2 * payload_bytes + payload_bytes / 4, use)) {

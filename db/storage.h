@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "db/file_lock.h"
+#include "db/db_lock.h"
 #include "db/read_view.h"
 #include "pmem/extent_allocator.h"
 #include "pmem/pool.h"
@@ -17,7 +17,7 @@ namespace pmlsm {
 
 struct Storage {
   // In order of construction; destroyed the other way round.
-  FileLock lock;
+  DBLock lock;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<ExtentAllocator> extents;
   ViewPool views;

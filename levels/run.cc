@@ -1,5 +1,6 @@
 #include "levels/run.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "levels/run_format.h"
@@ -26,6 +27,7 @@ Run::Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> ta
     const Table& table = handle->table();
     bytes_ += table.span().bytes;
     entries_ += table.header().entries;
+    sequence_max_ = std::max<SequenceNumber>(sequence_max_, table.header().sequence_max);
     if (bytewise) largest_heads_.push_back(KeyHead(table.largest()));
   }
 }

@@ -43,8 +43,7 @@ using TableRef = std::shared_ptr<const TableHandle>;
 
 class Run {
  public:
-  // `number` orders runs by age: of two versions of a key in one level, the run with the larger number has
-  // the newer. REQUIRES: at least one table.
+  // `number` is the run's name; its age shows in sequence_max. REQUIRES: at least one table.
   Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> tables, bool has_live_lower,
       std::string live_lower);
 
@@ -53,6 +52,7 @@ class Run {
   bool has_live_lower() const { return has_live_lower_; }
   const std::string& live_lower() const { return live_lower_; }
   uint64_t bytes() const { return bytes_; }      // of all spans
+  SequenceNumber sequence_max() const { return sequence_max_; }
   uint64_t entries() const { return entries_; }  // of all tables, dead ones below live_lower included
   Slice smallest() const;                        // user key: live_lower or the first table's
   Slice largest() const;
@@ -73,7 +73,7 @@ class Run {
   std::string EncodeDescriptor() const;
   // Reads the descriptor in `span`, opens its tables. Corruption: what and where. *spans gets every span that
   // the run reaches: the descriptor's own first, then the tables'.
-  static Status Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, Span descriptor,
+  static Status Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, uint64_t descriptor,
                      std::shared_ptr<const Run>* run, std::vector<Span>* spans);
 
  private:
@@ -91,6 +91,7 @@ class Run {
   const std::string live_lower_;
   uint64_t bytes_ = 0;
   uint64_t entries_ = 0;
+  SequenceNumber sequence_max_ = 0;
   // Bytewise order only: the first 8 bytes of each table's largest key, side by side for the search.
   std::vector<uint64_t> largest_heads_;
 };

@@ -9,14 +9,17 @@
 namespace pmlsm {
 namespace {
 
-bool InPool(const std::vector<Span>& groups, const Span& span) {
+// The group that holds `offset`; null if none does.
+const Span* GroupOf(const std::vector<Span>& groups, uint64_t offset) {
   for (const Span& group : groups) {
-    if (span.offset >= group.offset && span.offset <= group.end() &&
-        span.bytes <= group.end() - span.offset) {
-      return true;
-    }
+    if (offset >= group.offset && offset < group.end()) return &group;
   }
-  return false;
+  return nullptr;
+}
+
+bool InPool(const std::vector<Span>& groups, const Span& span) {
+  const Span* const group = GroupOf(groups, span.offset);
+  return group != nullptr && span.bytes <= group->end() - span.offset;
 }
 
 // Reads and checks the header and the checksum; null, or what is wrong.
@@ -37,19 +40,21 @@ const char* ReadDescriptor(const char* start, uint64_t span_bytes, RunHeader* he
 
 }  // namespace
 
-Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, Span descriptor,
-                 std::shared_ptr<const Run>* run, std::vector<Span>* spans) {
-  const std::string place = "run descriptor at " + std::to_string(descriptor.offset);
+Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents,
+                 uint64_t descriptor, std::shared_ptr<const Run>* run, std::vector<Span>* spans) {
+  const std::string place = "run descriptor at " + std::to_string(descriptor);
   const std::vector<Span> groups = pool.Groups();
   spans->clear();
-  if (!InPool(groups, descriptor)) return Status::Corruption(place, "outside the pool's groups");
-  spans->push_back(descriptor);
+  const Span* const group = GroupOf(groups, descriptor);
+  if (group == nullptr) return Status::Corruption(place, "outside the pool's groups");
 
   RunHeader header;
   std::string bytes;
-  if (const char* what = ReadDescriptor(pool.At(descriptor.offset), descriptor.bytes, &header, &bytes)) {
+  if (const char* what = ReadDescriptor(pool.At(descriptor), group->end() - descriptor, &header, &bytes)) {
     return Status::Corruption(place, what);
   }
+  const uint64_t extent = pool.header().extent_bytes;
+  spans->push_back({descriptor, (bytes.size() + extent - 1) / extent * extent});
   std::vector<TableReference> references(header.tables);
   memcpy(references.data(), bytes.data() + sizeof(header), header.tables * sizeof(TableReference));
   std::string live_lower = bytes.substr(sizeof(header) + header.tables * sizeof(TableReference));

@@ -1,4 +1,4 @@
-#include "db/file_lock.h"
+#include "db/db_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,7 +10,7 @@
 
 namespace pmlsm {
 
-Status FileLock::Acquire(const std::string& path) {
+Status DBLock::Acquire(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return Status::IOError("cannot open lock file " + path, strerror(errno));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -23,7 +23,7 @@ Status FileLock::Acquire(const std::string& path) {
   return Status::OK();
 }
 
-void FileLock::Release() {
+void DBLock::Release() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 

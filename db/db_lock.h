@@ -1,4 +1,4 @@
-// FileLock: an exclusive lock on <db>/LOCK, against other processes and against a second open in this one (flock
+// DBLock: an exclusive lock on <db>/LOCK, against other processes and against a second open in this one (flock
 // belongs to the open file, so each open is a stranger to the others). The kernel drops it when the process dies.
 //
 // Thread safety: none.
@@ -10,12 +10,12 @@
 
 namespace pmlsm {
 
-class FileLock {
+class DBLock {
  public:
-  FileLock() = default;
-  ~FileLock() { Release(); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
+  DBLock() = default;
+  ~DBLock() { Release(); }
+  DBLock(const DBLock&) = delete;
+  DBLock& operator=(const DBLock&) = delete;
 
   // Creates the file if needed. IOError with "lock" in it if somebody else holds it.
   Status Acquire(const std::string& path);

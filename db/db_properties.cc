@@ -1,0 +1,148 @@
+// GetProperty and GetIntProperty. The names are listed in doc/ARCHITECTURE.md, "Properties".
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+
+#include "db/db_impl.h"
+#include "util/coding.h"
+
+namespace pmlsm {
+namespace {
+
+constexpr char kRunsAtLevel[] = "pmlsm.num-runs-at-level";
+
+__attribute__((format(printf, 2, 3))) void AppendF(std::string* to, const char* format, ...) {
+  char line[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  to->append(line);
+}
+
+double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+std::string DBImpl::LevelStats() {
+  std::string text = "Level Runs Size(MB) Entries\n";
+  for (int level = 0; level < version_->levels(); ++level) {
+    uint64_t bytes = 0;
+    uint64_t entries = 0;
+    for (const PlacedRun& placed : version_->runs(level)) {
+      bytes += placed.run->bytes();
+      entries += placed.run->entries();
+    }
+    AppendF(&text, "%5d %4zu %8.1f %" PRIu64 "\n", level, version_->runs(level).size(), MiB(bytes), entries);
+  }
+  return text;
+}
+
+std::string DBImpl::PmemCounters() const {
+  std::string text;
+  const auto add = [&text](const char* name, const PersistCounters& counters) {
+    const PersistCounts counts = Read(counters);
+    AppendF(&text, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", name, counts.bytes_modified,
+            counts.lines_flushed, counts.blocks_touched, counts.fences);
+  };
+  add("log", counters_.log);
+  add("flush", counters_.flush);
+  add("merge", counters_.merge);
+  add("manifest", counters_.manifest);
+  return text;
+}
+
+std::string DBImpl::Stats() {
+  std::string text;
+  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  PersistCounts all = Read(counters_.log);
+  all += Read(counters_.flush);
+  all += Read(counters_.merge);
+  all += Read(counters_.manifest);
+  const ExtentAllocator& extents = *storage_->extents;
+  AppendF(&text, "Medium: %s, failure atomicity: %s\n", pmlsm::ToString(storage_->pool->medium()),
+          pmlsm::ToString(options_.failure_atomicity));
+  AppendF(&text, "Flushes: %" PRIu64 ", merges: %" PRIu64 ", write stall: %.3f s\n", flushes_, merges_,
+          static_cast<double>(stall_micros_.load()) / 1e6);
+  AppendF(&text, "User bytes written: %.1f MB; 64 B lines flushed: %" PRIu64 ", 256 B blocks: %" PRIu64
+                 ", fences: %" PRIu64 "\n",
+          MiB(user_bytes), all.lines_flushed, all.blocks_touched, all.fences);
+  AppendF(&text, "Write amplification at the medium: %.2f (64 B lines)\n",
+          user_bytes == 0 ? 0.0 : static_cast<double>(all.lines_flushed * kCacheLineBytes) / user_bytes);
+  AppendF(&text, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
+          MiB(extents.free_bytes()));
+  return text + LevelStats();
+}
+
+bool DBImpl::GetProperty(const Slice& property, std::string* value) {
+  const std::string name = property.ToString();
+  MutexLock lock(&mutex_);
+  if (closed_) return false;
+  if (name == "pmlsm.stats") {
+    *value = Stats();
+  } else if (name == "pmlsm.levelstats") {
+    *value = LevelStats();
+  } else if (name == "pmlsm.options") {
+    *value = options_.ToString() + sizes_.ToString();
+  } else if (name == "pmlsm.medium") {
+    *value = pmlsm::ToString(storage_->pool->medium());
+  } else if (name == "pmlsm.pmem-counters") {
+    *value = PmemCounters();
+  } else if (name == "pmlsm.background-error") {
+    *value = background_error_.ToString();
+  } else {
+    uint64_t number = 0;
+    if (!IntProperty(name, &number)) return false;
+    *value = std::to_string(number);
+  }
+  return true;
+}
+
+bool DBImpl::GetIntProperty(const Slice& property, uint64_t* value) {
+  MutexLock lock(&mutex_);
+  return !closed_ && IntProperty(property.ToString(), value);
+}
+
+bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
+  if (name == "pmlsm.estimate-num-keys") {
+    *value = version_->entries() + active_->rep->entries();
+    for (const MemTableRef& memtable : frozen_) *value += memtable->rep->entries();
+  } else if (name == "pmlsm.num-snapshots") {
+    *value = snapshots_.size();
+  } else if (name == "pmlsm.num-immutable-mem-table") {
+    *value = frozen_.size();
+  } else if (name == "pmlsm.num-entries-active-mem-table") {
+    *value = active_->rep->entries();
+  } else if (name == "pmlsm.cur-size-active-mem-table") {
+    *value = active_->rep->ApproximateBytes();
+  } else if (name == "pmlsm.cur-size-all-mem-tables") {
+    *value = active_->rep->ApproximateBytes();
+    for (const MemTableRef& memtable : frozen_) *value += memtable->rep->ApproximateBytes();
+  } else if (name == "pmlsm.num-running-flushes") {
+    *value = flush_running_ ? 1 : 0;
+  } else if (name == "pmlsm.num-running-compactions") {
+    *value = static_cast<uint64_t>(merges_running_);
+  } else if (name == "pmlsm.compaction-pending") {
+    *value = picker_.Pick(*version_) ? 1 : 0;
+  } else if (name == "pmlsm.is-write-stopped") {
+    *value = write_blocked_.load(std::memory_order_relaxed) ? 1 : 0;
+  } else if (name == "pmlsm.total-run-bytes") {
+    *value = version_->bytes();
+  } else if (name == "pmlsm.pmem-used-bytes") {
+    *value = storage_->extents->used_bytes();
+  } else if (name == "pmlsm.pmem-free-bytes") {
+    *value = storage_->extents->free_bytes();
+  } else if (name == "pmlsm.write-stall-micros") {
+    *value = stall_micros_.load(std::memory_order_relaxed);
+  } else if (Slice(name).starts_with(kRunsAtLevel)) {
+    const std::string level = name.substr(sizeof(kRunsAtLevel) - 1);
+    if (level.empty() || level.size() > 2 || level.find_first_not_of("0123456789") != std::string::npos) return false;
+    if (std::stoi(level) >= version_->levels()) return false;
+    *value = version_->runs(std::stoi(level)).size();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace pmlsm
