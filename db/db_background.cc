@@ -77,14 +77,20 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
 
 // ---- Flush ----
 
-bool DBImpl::FlushDue() const {
+bool DBImpl::HasRunSlot() const {
   // Without merges nothing would ever free a slot; the manifest has room for this many.
   constexpr size_t kRunsMaxUnmerged = 512;
   const size_t slots =
       options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
-  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ &&
-         version_->runs(0).size() < slots;
+  return version_->runs(0).size() < slots;
 }
+
+bool DBImpl::FlushDue() const {
+  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ && HasRunSlot();
+}
+
+// Flushes will get nowhere until space comes back.
+bool DBImpl::FlushLacksSpace() const { return flush_lacks_space_ || (merge_lacks_space_ && !HasRunSlot()); }
 
 // All frozen memtables become one run.
 void DBImpl::FlushFrozen() {

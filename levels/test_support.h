@@ -1,6 +1,8 @@
 // What the tests of this folder share: a sink in memory, tables on the heap, awkward keys, and the oracle.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -106,6 +108,78 @@ class Model {
   };
   std::map<std::pair<std::string, Tag>, std::string, Less> entries_;
 };
+
+inline bool Same(const Entry& a, const Entry& b) {
+  return a.key == b.key && a.tag == b.tag && a.value == b.value;
+}
+
+// What a table or run of these entries must answer.
+class Oracle {
+ public:
+  Oracle(const Comparator* comparator, const std::vector<OwnedEntry>& entries)
+      : comparator_(comparator), entries_(entries) {}
+  // Index of the first entry >= (key, tag).
+  size_t LowerBound(const Slice& key, Tag tag) const {
+    size_t low = 0;
+    size_t high = entries_.size();
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (CompareInternal(*comparator_, entries_[middle].key, entries_[middle].tag, key, tag) < 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+  const OwnedEntry* Get(const Slice& key, SequenceNumber snapshot) const {
+    const size_t i = LowerBound(key, SeekTag(snapshot));
+    return i < entries_.size() && Slice(entries_[i].key) == key ? &entries_[i] : nullptr;
+  }
+
+ private:
+  const Comparator* const comparator_;
+  const std::vector<OwnedEntry>& entries_;
+};
+
+inline void ExpectAt(const InternalIterator& iterator, const std::vector<OwnedEntry>& entries, size_t i) {
+  ASSERT_TRUE(iterator.status().ok()) << iterator.status().ToString();
+  ASSERT_EQ(iterator.valid(), i < entries.size());
+  if (i < entries.size()) {
+    ASSERT_TRUE(Same(iterator.entry(), entries[i].ref())) << "entry " << i;
+  }
+}
+
+inline void ExpectScans(InternalIterator* iterator, const std::vector<OwnedEntry>& entries) {
+  iterator->SeekToFirst();
+  for (size_t i = 0; i < entries.size(); ++i, iterator->Next()) {
+    ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i));
+  }
+  ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, entries.size()));
+  iterator->SeekToLast();
+  for (size_t i = entries.size(); i-- > 0; iterator->Prev()) {
+    ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i));
+  }
+  ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, entries.size()));
+}
+
+inline void ExpectSeek(InternalIterator* iterator, const Oracle& oracle,
+                       const std::vector<OwnedEntry>& entries, const Slice& key, Tag tag) {
+  const size_t none = entries.size();
+  const size_t i = oracle.LowerBound(key, tag);
+  iterator->Seek(key, tag);
+  ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i));
+  if (i < none) {
+    iterator->Next();
+    ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i + 1));
+    iterator->Seek(key, tag);
+    iterator->Prev();
+    ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i == 0 ? none : i - 1));
+  }
+  const bool exact = i < none && Slice(entries[i].key) == key && entries[i].tag == tag;
+  iterator->SeekForPrev(key, tag);
+  ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, exact ? i : i == 0 ? none : i - 1));
+}
 
 // A table on the heap, with its entries beside it.
 struct HeapTable {

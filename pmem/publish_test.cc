@@ -136,7 +136,7 @@ TEST_P(PublishTest, TheWordCountsOnceThroughTheStore) {
 }
 
 TEST_P(PublishTest, AfterAKillTheWordIsTheLastOneThatWasPublished) {
-  for (uint64_t value = 1; value < 5; ++value) {
+  for (uint64_t value = 1; value < 4; ++value) {
     InKilledChild([&] {
       if (!PublishWord(value).ok()) _exit(1);
     });
@@ -147,7 +147,7 @@ TEST_P(PublishTest, AfterAKillTheWordIsTheLastOneThatWasPublished) {
 TEST_P(PublishTest, AKillAtAnyTimeLeavesWordsInTheOrderOfTheirPublishing) {
   // The child publishes 1, 2, 3, ... and reports each one that is done; the word is the last reported or the
   // one after.
-  for (int delay = 500; delay < 8000; delay += 700) {
+  for (int delay = 500; delay < 8000; delay += 1900) {
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
     Close();
@@ -177,7 +177,7 @@ TEST_P(PublishTest, AKillInsideARangeLeavesAPoolThatOpensAndLosesNoSpace) {
   Span span = MustAllocate(2 * kMiB);
   Write(span, 'o');
   const uint64_t growable = pool_->GrowableBytes();
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 4; ++i) {
     InKilledChild([&] {
       if (!extents_->MarkUsed(span).ok()) _exit(1);
       if (!publisher_->BeginRange(span).ok()) _exit(2);
