@@ -15,7 +15,8 @@ bool KWayMerge::Before(size_t a, size_t b) const {
   return CompareInternal(*comparator_, left.key, left.tag, right.key, right.tag) < 0;
 }
 
-// Plays all matches below `node` (1 = root; children 2n and 2n+1; nodes >= K are leaves) and returns the winner.
+// Plays all matches below `node` (1 = root; children 2n and 2n+1; nodes >= K are leaves) and returns the
+// winner.
 size_t KWayMerge::Build(size_t node) {
   if (node >= sources_.size()) return node - sources_.size();
   const size_t left = Build(2 * node);

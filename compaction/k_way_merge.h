@@ -1,7 +1,7 @@
 // KWayMerge: K sorted sources as one by a loser tree (Figure 3(c) of the paper). See merged_stream.h.
 //
-// The tree: leaf i stands for source i; an inner node holds the loser of the match below it, losers_[0] the winner of
-// all. After the winner moves on, only the matches on its path to the root are played again.
+// The tree: leaf i stands for source i; an inner node holds the loser of the match below it, losers_[0] the
+// winner of all. After the winner moves on, only the matches on its path to the root are played again.
 #pragma once
 
 #include <memory>

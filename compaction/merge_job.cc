@@ -19,17 +19,19 @@ struct Cut {
 
 std::unique_ptr<InternalIterator> OpenInputs(const MergeStep& step, const JobContext& context) {
   Sources sources;
-  for (const auto& input : step.inputs) sources.push_back(input.run.run->NewIterator(context.verify_checksums));
+  for (const auto& input : step.inputs)
+    sources.push_back(input.run.run->NewIterator(context.verify_checksums));
   return NewMergedStream(step.order, context.table_options.comparator, std::move(sources));
 }
 
 // Step 1 of merge_job.h.
-Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* writer, MergeStep::Result* result,
-                   Cut* cut) {
+Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* writer,
+                   MergeStep::Result* result, Cut* cut) {
   const Comparator* const comparator = context.table_options.comparator;
   const auto held_below = [&step, comparator](const Slice& key) {
     for (const auto& run : step.older) {
-      if (comparator->Compare(key, run->smallest()) >= 0 && comparator->Compare(key, run->largest()) <= 0) return true;
+      if (comparator->Compare(key, run->smallest()) >= 0 && comparator->Compare(key, run->largest()) <= 0)
+        return true;
     }
     return false;
   };

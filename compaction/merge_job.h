@@ -1,10 +1,11 @@
 // MergeJob: one step of merging runs into a run below (the paper's Merge Level, Figure 3(b), (c)).
 //
-// A merge goes in steps of bounded size, in ascending key order. A step takes the keys from its inputs' live_lower up
-// to a cut: 1. Merge, drop, and write tables until about step_bytes, ending between two user keys. 2. Write new
-// descriptors: the output with the new tables appended, and each input from the cut on, without the tables that lie
-// below it. 3. The caller publishes all of it at once and drops what is no longer named. So neither the extra space
-// nor the pause grows with the DB, and a crash between steps leaves a smaller merge to do.
+// A merge goes in steps of bounded size, in ascending key order. A step takes the keys from its inputs'
+// live_lower up to a cut: 1. Merge, drop, and write tables until about step_bytes, ending between two user
+// keys. 2. Write new descriptors: the output with the new tables appended, and each input from the cut on,
+// without the tables that lie below it. 3. The caller publishes all of it at once and drops what is no longer
+// named. So neither the extra space nor the pause grows with the DB, and a crash between steps leaves a
+// smaller merge to do.
 //
 // Thread safety: one thread; runs are immutable.
 #pragma once
@@ -24,9 +25,10 @@ struct MergeStep {
     PlacedRun run;
   };
   std::vector<Input> inputs;  // newest first
-  PlacedRun output;               // what earlier steps wrote; no run at the first step
-  std::vector<std::shared_ptr<const Run>> older;  // runs that are older than all inputs: they may hold their keys
-  std::vector<SequenceNumber> snapshots;          // ascending
+  PlacedRun output;           // what earlier steps wrote; no run at the first step
+  std::vector<std::shared_ptr<const Run>>
+      older;                              // runs that are older than all inputs: they may hold their keys
+  std::vector<SequenceNumber> snapshots;  // ascending
   uint64_t output_number = 0;
   int output_level = 0;
   uint64_t step_bytes = 0;

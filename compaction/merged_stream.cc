@@ -25,7 +25,8 @@ std::unique_ptr<InternalIterator> NewTwoWayTree(const Comparator* comparator, So
 
 }  // namespace
 
-std::unique_ptr<InternalIterator> NewMergedStream(MergeOrder order, const Comparator* comparator, Sources sources) {
+std::unique_ptr<InternalIterator> NewMergedStream(MergeOrder order, const Comparator* comparator,
+                                                  Sources sources) {
   CHECK(order != MergeOrder::kAuto);
   if (order == MergeOrder::k2Way && !sources.empty()) return NewTwoWayTree(comparator, std::move(sources));
   return std::make_unique<KWayMerge>(comparator, std::move(sources));

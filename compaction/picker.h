@@ -1,8 +1,8 @@
-// Picker: decides which runs to merge next, and where to. Tiered levels as in the paper: a level with size_ratio runs
-// is merged into one run of the next level; the last level merges within itself.
+// Picker: decides which runs to merge next, and where to. Tiered levels as in the paper: a level with
+// size_ratio runs is merged into one run of the next level; the last level merges within itself.
 //
-// A level is the source of one merge at a time, so that the level below gets its runs in order of age; and a run that a
-// merge is still writing is nobody's input.
+// A level is the source of one merge at a time, so that the level below gets its runs in order of age; and a
+// run that a merge is still writing is nobody's input.
 //
 // Thread safety: none; under the DB's mutex.
 #pragma once
@@ -41,7 +41,7 @@ class Picker {
 
  private:
   const int size_ratio_;
-  std::set<int> busy_levels_;       // sources of merges
+  std::set<int> busy_levels_;        // sources of merges
   std::set<uint64_t> busy_outputs_;  // numbers of the runs that merges write
 };
 

@@ -91,7 +91,8 @@ void RunWriter::AbandonTable() {
   context_.extents->Free(span_);
 }
 
-Status WriteDescriptor(const JobContext& context, const Run& run, PersistCounters* counters, Span* descriptor) {
+Status WriteDescriptor(const JobContext& context, const Run& run, PersistCounters* counters,
+                       Span* descriptor) {
   const std::string bytes = run.EncodeDescriptor();
   Status s = context.extents->Allocate(bytes.size(), ExtentAllocator::Use::kBackground, descriptor);
   if (!s.ok()) return s;

@@ -1,9 +1,9 @@
 // RunWriter: writes sorted entries as the tables of a run. What flush jobs and merge jobs share.
 //
-// A table at a time: 1. Allocate a span. 2. Publisher::BeginRange (a snapshot in kTransaction mode). 3. Stream the
-// table and fence (TableBuilder, TableSink). 4. EndRange. 5. Give back the extents that the table did not need.
-// Nothing is reachable until the run's descriptor is written (WriteDescriptor: stream, fence) and the manifest that
-// names it is published. CRASH before that: the space is free again by construction.
+// A table at a time: 1. Allocate a span. 2. Publisher::BeginRange (a snapshot in kTransaction mode). 3.
+// Stream the table and fence (TableBuilder, TableSink). 4. EndRange. 5. Give back the extents that the table
+// did not need. Nothing is reachable until the run's descriptor is written (WriteDescriptor: stream, fence)
+// and the manifest that names it is published. CRASH before that: the space is free again by construction.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -27,7 +27,7 @@ struct JobContext {
   ExtentAllocator* extents;
   Publisher* publisher;
   TableOptions table_options;
-  uint64_t table_bytes;  // target
+  uint64_t table_bytes;          // target
   MergeDestination destination;  // kDirect or kBuffered
   bool verify_checksums = true;  // of what is read
   std::function<uint64_t()> next_table_number;
@@ -60,6 +60,7 @@ class RunWriter {
 };
 
 // Writes a run's descriptor, durable when it returns OK.
-Status WriteDescriptor(const JobContext& context, const Run& run, PersistCounters* counters, Span* descriptor);
+Status WriteDescriptor(const JobContext& context, const Run& run, PersistCounters* counters,
+                       Span* descriptor);
 
 }  // namespace pmlsm

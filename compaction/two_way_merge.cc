@@ -20,8 +20,10 @@ void TwoWayMerge::Next() {
 }
 
 void TwoWayMerge::TakeHead() {
-  // A source that has failed is invalid too; going on with the other would end the stream with an entry missing.
-  valid_ = (a_->valid() || a_->status().ok()) && (b_->valid() || b_->status().ok()) && (a_->valid() || b_->valid());
+  // A source that has failed is invalid too; going on with the other would end the stream with an entry
+  // missing.
+  valid_ = (a_->valid() || a_->status().ok()) && (b_->valid() || b_->status().ok()) &&
+           (a_->valid() || b_->valid());
   if (!valid_) return;
   if (!a_->valid()) {
     head_ = b_.get();

@@ -10,7 +10,8 @@ namespace pmlsm {
 
 class TwoWayMerge final : public ForwardIterator {
  public:
-  TwoWayMerge(const Comparator* comparator, std::unique_ptr<InternalIterator> a, std::unique_ptr<InternalIterator> b);
+  TwoWayMerge(const Comparator* comparator, std::unique_ptr<InternalIterator> a,
+              std::unique_ptr<InternalIterator> b);
 
   void SeekToFirst() override;
   void Next() override;

@@ -1,9 +1,10 @@
-// Background work: flushes, merges, and what keeps the writer from waiting (space grown and faulted in ahead). Jobs run
-// outside mutex_; their results are published under it, one at a time.
+// Background work: flushes, merges, and what keeps the writer from waiting (space grown and faulted in
+// ahead). Jobs run outside mutex_; their results are published under it, one at a time.
 //
-// Publishing, in order: 1. The job has made tables and descriptors durable. 2. Manifest::Publish. 3. The new version
-// and view are installed; what the manifest no longer names is marked obsolete, and its space is reused once no view
-// holds it. CRASH before 2: the old state, the job's space is free. After 2: the new state.
+// Publishing, in order: 1. The job has made tables and descriptors durable. 2. Manifest::Publish. 3. The new
+// version and view are installed; what the manifest no longer names is marked obsolete, and its space is
+// reused once no view holds it. CRASH before 2: the old state, the job's space is free. After 2: the new
+// state.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -23,7 +24,8 @@ constexpr size_t kSpareSegments = 2;
 
 }  // namespace
 
-// Thread 0 flushes first; the others only merge, so that a flush never waits behind a merge. A lone thread does both.
+// Thread 0 flushes first; the others only merge, so that a flush never waits behind a merge. A lone thread
+// does both.
 void DBImpl::BackgroundThread(int index) {
   const bool flushes = index == 0;
   const bool merges = index != 0 || options_.max_background_jobs == 1;
@@ -65,8 +67,9 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
   context.publisher = publisher_.get();
   context.table_options = {options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
   context.table_bytes = table_bytes;
-  context.destination = options_.merge_destination == MergeDestination::kBuffered ? MergeDestination::kBuffered
-                                                                                  : MergeDestination::kDirect;
+  context.destination = options_.merge_destination == MergeDestination::kBuffered
+                            ? MergeDestination::kBuffered
+                            : MergeDestination::kDirect;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
   context.cancelled = [this] { return stopping_.load(std::memory_order_relaxed); };
   return context;
@@ -74,13 +77,20 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
 
 // ---- Flush ----
 
-bool DBImpl::FlushDue() const {
+bool DBImpl::HasRunSlot() const {
   // Without merges nothing would ever free a slot; the manifest has room for this many.
   constexpr size_t kRunsMaxUnmerged = 512;
-  const size_t slots = options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
-  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ &&
-         version_->runs(0).size() < slots;
+  const size_t slots =
+      options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
+  return version_->runs(0).size() < slots;
 }
+
+bool DBImpl::FlushDue() const {
+  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ && HasRunSlot();
+}
+
+// Flushes will get nowhere until space comes back.
+bool DBImpl::FlushLacksSpace() const { return flush_lacks_space_ || (merge_lacks_space_ && !HasRunSlot()); }
 
 // All frozen memtables become one run.
 void DBImpl::FlushFrozen() {
@@ -164,11 +174,19 @@ bool DBImpl::MergeIfDue() {
   if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
   std::optional<MergePick> pick;
   if (!options_.disable_auto_compactions) pick = picker_.Pick(*version_);
-  if (!pick && merge_for_space_ && version_->run_count() > 1) pick = picker_.PickAll(*version_);
+  if (!pick && merge_for_space_) pick = PickForSpace();
   merge_for_space_ = false;
   if (!pick) return false;
   (void)MergeRuns(*pick).ok();  // what went wrong is noted inside
   return true;
+}
+
+// Everything into one run, if that was not tried since the last write: it drops what newer entries hide.
+std::optional<MergePick> DBImpl::PickForSpace() {
+  const SequenceNumber now = last_sequence_.load(std::memory_order_relaxed);
+  if (version_->run_count() < 2 || now == space_merge_sequence_) return std::nullopt;
+  space_merge_sequence_ = now;
+  return picker_.PickAll(*version_);
 }
 
 // Merges the picked runs step by step. Errors are noted here, too.
@@ -202,10 +220,10 @@ Status DBImpl::MergeRuns(MergePick pick) {
   if (s.ok()) {
     ++merges_;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64 " entries kept, %" PRIu64
-                " bytes, %.1f ms",
-                pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written, total.entries_read,
-                total.bytes_written, took.count());
+    log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
+                " entries kept, %" PRIu64 " bytes, %.1f ms",
+                pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
+                total.entries_read, total.bytes_written, took.count());
   } else if (s.IsNoSpace()) {
     merge_lacks_space_ = true;
     log_->Write("merge: %s", s.ToString().c_str());
@@ -224,7 +242,8 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
   step.output_level = pick.output_level;
   step.snapshots = snapshots_.Sequences();
   step.step_bytes = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
-  step.step_bytes = std::min(step.step_bytes, std::max(sizes_.table_bytes, storage_->extents->free_bytes() / 2));
+  step.step_bytes =
+      std::min(step.step_bytes, std::max(sizes_.table_bytes, storage_->extents->free_bytes() / 2));
   // Measured on 5M x 116 B (doc/ARCHITECTURE.md, "Merge order"): the loser tree costs less an entry.
   step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
   for (int level = 0; level < version_->levels(); ++level) {
@@ -263,7 +282,8 @@ Status DBImpl::InstallMerge(const MergeStep& step, const MergeStep::Result& resu
   return s;
 }
 
-// What the published manifest no longer names: descriptors at once (only Open reads them), tables when unread.
+// What the published manifest no longer names: descriptors at once (only Open reads them), tables when
+// unread.
 void DBImpl::DropReplaced(const Version& before, const VersionEdit& edit) {
   std::set<const TableHandle*> kept;
   for (const auto& added : edit.added) {
@@ -289,7 +309,8 @@ Status DBImpl::PublishState(const VersionRef& version, ManifestState* state) {
   state->next_table_number = next_table_number_.load(std::memory_order_relaxed);
   FamilyState& family = state->families[0];
   size_t slots = SlotsPerLevel(options_.size_ratio);
-  for (int level = 0; level < version->levels(); ++level) slots = std::max(slots, version->runs(level).size());
+  for (int level = 0; level < version->levels(); ++level)
+    slots = std::max(slots, version->runs(level).size());
   for (int level = 0; level < version->levels(); ++level) {
     auto& array = family.levels[level];
     array.assign(slots, 0);
@@ -315,14 +336,15 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
 
 // ---- Room for the writer ----
 
-// Keeps spare log segments and free extents at hand, so that the writer does not grow the pool or fault in pages. True
-// if it got somewhere; *lacks_space if it tried in vain.
+// Keeps spare log segments and free extents at hand, so that the writer does not grow the pool or fault in
+// pages. True if it got somewhere; *lacks_space if it tried in vain.
 bool DBImpl::PrepareSpace(bool* lacks_space) {
   ExtentAllocator* const extents = storage_->extents.get();
   const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
   const bool wants_spare = spare_segments_.size() < kSpareSegments &&
                            extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
-  const bool wants_growth = extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
+  const bool wants_growth =
+      extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
   if (!wants_spare && !wants_growth) return false;
   mutex_.Unlock();
   Span span;
@@ -352,7 +374,7 @@ Status DBImpl::Flush(const FlushOptions& options) {
   const auto pending = [&]() NO_THREAD_SAFETY_ANALYSIS {
     return std::find(frozen_.begin(), frozen_.end(), newest) != frozen_.end();
   };
-  while (pending() && background_error_.ok() && !flush_lacks_space_) progress_.Wait(&mutex_);
+  while (pending() && background_error_.ok() && !FlushLacksSpace()) progress_.Wait(&mutex_);
   if (!pending()) return Status::OK();
   return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;
 }

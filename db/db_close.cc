@@ -1,6 +1,6 @@
-// Close. In order: 1. Refuse while anybody reads. 2. Flush the memtables. 3. Stop background work. 4. Publish the exact
-// end of the log. 5. Close the pool, or set it adrift if readers outlive the DB object. CRASH before 4: the next open
-// replays what was not flushed.
+// Close. In order: 1. Refuse while anybody reads. 2. Flush the memtables. 3. Stop background work. 4. Publish
+// the exact end of the log. 5. Close the pool, or set it adrift if readers outlive the DB object. CRASH
+// before 4: the next open replays what was not flushed.
 #include <utility>
 
 #include "db/db_impl.h"
@@ -54,8 +54,8 @@ Status DBImpl::CloseImpl(bool despite_pins) {
   return s;
 }
 
-// A memtable that cannot be flushed for lack of space stays in the log, which is enough; what was written without the
-// log is lost then, and the caller hears of it.
+// A memtable that cannot be flushed for lack of space stays in the log, which is enough; what was written
+// without the log is lost then, and the caller hears of it.
 Status DBImpl::FlushForClose() {
   Status s = Flush(FlushOptions());
   if (!s.IsNoSpace()) return s;

@@ -1,19 +1,23 @@
-// DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators, snapshots),
-// db_background.cc (flush and merge threads, publishing), db_open.cc (open, recovery, close), db_properties.cc.
+// DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
+// snapshots), db_background.cc (flush and merge threads, publishing), db_open.cc (open, recovery, close),
+// db_properties.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
-//   mutex_        the DB's state: version, frozen memtables, manifest, snapshots, scheduling. Publishing happens under
+//   mutex_        the DB's state: version, frozen memtables, manifest, snapshots, scheduling. Publishing
+//   happens under
 //                 it, jobs run outside it.
 // Readers take neither (read_view.h), but for snapshots.
 //
-// Numbered invariants: 1. A record is in the log (and fenced, if sync) before its sequence number is <= last_sequence_.
-// 2. A log segment leaves the manifest in the same publish that adds the run which makes it needless. 3. What a
-// published manifest names is never written to; what none names may be reused once no view holds it.
+// Numbered invariants: 1. A record is in the log (and fenced, if sync) before its sequence number is <=
+// last_sequence_.
+// 2. A log segment leaves the manifest in the same publish that adds the run which makes it needless. 3. What
+// a published manifest names is never written to; what none names may be reused once no view holds it.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,7 +59,9 @@ class DBImpl final : public DB {
   bool GetProperty(const Slice& property, std::string* value) override;
   bool GetIntProperty(const Slice& property, uint64_t* value) override;
   const std::string& GetName() const override { return name_; }
-  SequenceNumber GetLatestSequenceNumber() const override { return last_sequence_.load(std::memory_order_acquire); }
+  SequenceNumber GetLatestSequenceNumber() const override {
+    return last_sequence_.load(std::memory_order_acquire);
+  }
 
  private:
   DBImpl(const Options& options, const std::string& name);
@@ -87,16 +93,19 @@ class DBImpl final : public DB {
   Status WaitForMemTableRoom() REQUIRES(write_mutex_, mutex_);
 
   // --- db_read.cc ---
-  Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry,
-                    bool* found) const;
+  Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify,
+                    Entry* entry, bool* found) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
 
   // --- db_background.cc ---
   void BackgroundThread(int index);
+  bool HasRunSlot() const REQUIRES(mutex_);
   bool FlushDue() const REQUIRES(mutex_);
+  bool FlushLacksSpace() const REQUIRES(mutex_);
   void FlushFrozen() REQUIRES(mutex_);
   Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
   bool MergeIfDue() REQUIRES(mutex_);
+  std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep& step, const MergeStep::Result& result) REQUIRES(mutex_);
@@ -157,11 +166,13 @@ class DBImpl final : public DB {
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
+  SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;  // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
-  uint64_t log_end_ GUARDED_BY(mutex_) = kLogAlignment;  // log position where the first segment of this open begins
+  uint64_t log_end_ GUARDED_BY(mutex_) =
+      kLogAlignment;  // log position where the first segment of this open begins
   std::vector<std::thread> threads_;
 };
 

@@ -38,8 +38,8 @@ class ErrorIterator final : public Iterator {
 
 Iterator* NewErrorIterator(Status status) { return new ErrorIterator(std::move(status)); }
 
-DBIterator::DBIterator(const Comparator* comparator, const ReadOptions& options, SequenceNumber snapshot, ViewPin pin,
-                       std::unique_ptr<InternalIterator> entries)
+DBIterator::DBIterator(const Comparator* comparator, const ReadOptions& options, SequenceNumber snapshot,
+                       ViewPin pin, std::unique_ptr<InternalIterator> entries)
     : comparator_(comparator),
       snapshot_(snapshot),
       lower_(CopyBound(options.iterate_lower_bound)),
@@ -52,8 +52,12 @@ DBIterator::~DBIterator() {
   Storage::Unpin(pin_);
 }
 
-bool DBIterator::BelowLower(const Slice& key) const { return lower_ && comparator_->Compare(key, *lower_) < 0; }
-bool DBIterator::AtOrAboveUpper(const Slice& key) const { return upper_ && comparator_->Compare(key, *upper_) >= 0; }
+bool DBIterator::BelowLower(const Slice& key) const {
+  return lower_ && comparator_->Compare(key, *lower_) < 0;
+}
+bool DBIterator::AtOrAboveUpper(const Slice& key) const {
+  return upper_ && comparator_->Compare(key, *upper_) >= 0;
+}
 
 void DBIterator::Show(const Entry& entry) {
   shown_ = entry;

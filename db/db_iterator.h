@@ -1,8 +1,9 @@
-// DBIterator: the user's view of the merged entries of a read view: for each user key the newest version at or below
-// the snapshot, tombstones hidden, inside the bounds.
+// DBIterator: the user's view of the merged entries of a read view: for each user key the newest version at
+// or below the snapshot, tombstones hidden, inside the bounds.
 //
-// Where the internal iterator stands while valid: going forward, on the entry that is shown; going back, on the entry
-// before all versions of the key that is shown. Keys and values are slices into the pinned view, so nothing is copied.
+// Where the internal iterator stands while valid: going forward, on the entry that is shown; going back, on
+// the entry before all versions of the key that is shown. Keys and values are slices into the pinned view, so
+// nothing is copied.
 //
 // Thread safety: one thread at a time.
 #pragma once

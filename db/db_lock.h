@@ -1,5 +1,6 @@
-// DBLock: an exclusive lock on <db>/LOCK, against other processes and against a second open in this one (flock
-// belongs to the open file, so each open is a stranger to the others). The kernel drops it when the process dies.
+// DBLock: an exclusive lock on <db>/LOCK, against other processes and against a second open in this one
+// (flock belongs to the open file, so each open is a stranger to the others). The kernel drops it when the
+// process dies.
 //
 // Thread safety: none.
 #pragma once

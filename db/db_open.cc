@@ -1,8 +1,8 @@
-// Open and recovery. In order: 1. Lock the directory. 2. Open the pool. 3. Load the manifest and the runs that it
-// names; all other space is free. 4. Replay the log into memtables (nothing is written to the pool). 5. Publish a
-// manifest with a new log segment; recovery never appends to a replayed one. 6. Start background work, which flushes
-// what was replayed like any frozen memtable. CRASH anywhere: the next open finds the same manifest and log, or the one
-// of step 5, which names the same data.
+// Open and recovery. In order: 1. Lock the directory. 2. Open the pool. 3. Load the manifest and the runs
+// that it names; all other space is free. 4. Replay the log into memtables (nothing is written to the
+// pool). 5. Publish a manifest with a new log segment; recovery never appends to a replayed one. 6. Start
+// background work, which flushes what was replayed like any frozen memtable. CRASH anywhere: the next open
+// finds the same manifest and log, or the one of step 5, which names the same data.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -156,7 +156,8 @@ Status DBImpl::LoadVersion() {
       if (offset == 0) continue;
       PlacedRun placed;
       std::vector<Span> spans;
-      Status s = Run::Open(table_options, *storage_->pool, storage_->extents.get(), offset, &placed.run, &spans);
+      Status s =
+          Run::Open(table_options, *storage_->pool, storage_->extents.get(), offset, &placed.run, &spans);
       for (size_t i = 0; s.ok() && i < spans.size(); ++i) s = storage_->extents->MarkUsed(spans[i]);
       if (!s.ok()) return s;
       placed.descriptor = spans[0];
@@ -171,7 +172,8 @@ Status DBImpl::LoadVersion() {
 Status DBImpl::ReplayLog() {
   MutexLock write_lock(&write_mutex_);
   MutexLock lock(&mutex_);
-  const uint64_t first_segment = state_.segments.empty() ? state_.next_segment_number : state_.segments[0].number;
+  const uint64_t first_segment =
+      state_.segments.empty() ? state_.next_segment_number : state_.segments[0].number;
   active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, first_segment);
   active_rep_ = active_->rep.get();
 
@@ -188,15 +190,16 @@ Status DBImpl::ReplayLog() {
   }
   log_end_ = std::max({log_end_, reader.end_position(), state_.clean_end});
   log_->Write("log: %" PRIu64 " records replayed, %" PRIu64 " bytes behind the end dropped; %s", records,
-              reader.dropped_bytes(), reader.end() == WalReader::End::kClean ? "whole" : reader.detail().c_str());
+              reader.dropped_bytes(),
+              reader.end() == WalReader::End::kClean ? "whole" : reader.detail().c_str());
 
   const bool torn = reader.end() == WalReader::End::kTornTail;
   const bool damaged = reader.end() == WalReader::End::kDamage;
   const WALRecoveryMode mode = options_.wal_recovery_mode;
   if ((damaged && mode != WALRecoveryMode::kPointInTimeRecovery) ||
       (torn && mode == WALRecoveryMode::kAbsoluteConsistency)) {
-    return Status::Corruption("log", reader.detail() + ": record does not verify (wal_recovery_mode is " +
-                                         ToString(mode) + ")");
+    return Status::Corruption(
+        "log", reader.detail() + ": record does not verify (wal_recovery_mode is " + ToString(mode) + ")");
   }
   return Status::OK();
 }
@@ -242,7 +245,8 @@ Status DBImpl::WriteInfoFiles() const {
 
 // Step 6.
 void DBImpl::StartBackground() {
-  for (int i = 0; i < options_.max_background_jobs; ++i) threads_.emplace_back([this, i] { BackgroundThread(i); });
+  for (int i = 0; i < options_.max_background_jobs; ++i)
+    threads_.emplace_back([this, i] { BackgroundThread(i); });
 }
 
 Status DestroyDB(const std::string& name, const Options& options) {

@@ -64,8 +64,9 @@ std::string DBImpl::Stats() {
           pmlsm::ToString(options_.failure_atomicity));
   AppendF(&text, "Flushes: %" PRIu64 ", merges: %" PRIu64 ", write stall: %.3f s\n", flushes_, merges_,
           static_cast<double>(stall_micros_.load()) / 1e6);
-  AppendF(&text, "User bytes written: %.1f MB; 64 B lines flushed: %" PRIu64 ", 256 B blocks: %" PRIu64
-                 ", fences: %" PRIu64 "\n",
+  AppendF(&text,
+          "User bytes written: %.1f MB; 64 B lines flushed: %" PRIu64 ", 256 B blocks: %" PRIu64
+          ", fences: %" PRIu64 "\n",
           MiB(user_bytes), all.lines_flushed, all.blocks_touched, all.fences);
   AppendF(&text, "Write amplification at the medium: %.2f (64 B lines)\n",
           user_bytes == 0 ? 0.0 : static_cast<double>(all.lines_flushed * kCacheLineBytes) / user_bytes);
@@ -136,7 +137,8 @@ bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
     *value = stall_micros_.load(std::memory_order_relaxed);
   } else if (Slice(name).starts_with(kRunsAtLevel)) {
     const std::string level = name.substr(sizeof(kRunsAtLevel) - 1);
-    if (level.empty() || level.size() > 2 || level.find_first_not_of("0123456789") != std::string::npos) return false;
+    if (level.empty() || level.size() > 2 || level.find_first_not_of("0123456789") != std::string::npos)
+      return false;
     if (std::stoi(level) >= version_->levels()) return false;
     *value = version_->runs(std::stoi(level)).size();
   } else {

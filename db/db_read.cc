@@ -1,4 +1,5 @@
-// The get path: pin a view, take the sequence number after it, look through memtables and runs from new to old.
+// The get path: pin a view, take the sequence number after it, look through memtables and runs from new to
+// old.
 #include <utility>
 
 #include "db/db_impl.h"
@@ -14,17 +15,18 @@ void ReleasePin(void* view, void* stripe) {
 
 }  // namespace
 
-// After the view was pinned: a view may miss only writes that are newer than it, so whatever was acknowledged before
-// the read began is in the view and at or below the number read now.
+// After the view was pinned: a view may miss only writes that are newer than it, so whatever was acknowledged
+// before the read began is in the view and at or below the number read now.
 SequenceNumber DBImpl::ReadSequence(const ReadOptions& options) const {
   if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
   return last_sequence_.load(std::memory_order_acquire);
 }
 
-Status DBImpl::FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry,
-                          bool* found) const {
+Status DBImpl::FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify,
+                          Entry* entry, bool* found) const {
   *found = view.active->rep->Get(key, snapshot, entry);
-  for (size_t i = 0; !*found && i < view.frozen.size(); ++i) *found = view.frozen[i]->rep->Get(key, snapshot, entry);
+  for (size_t i = 0; !*found && i < view.frozen.size(); ++i)
+    *found = view.frozen[i]->rep->Get(key, snapshot, entry);
   return *found ? Status::OK() : view.version->Get(key, snapshot, verify, entry, found);
 }
 
@@ -36,7 +38,8 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* 
   bool found = false;
   Status s = FindNewest(*pin.view, key, ReadSequence(options), options.verify_checksums, &entry, &found);
   if (s.ok() && found && TagType(entry.tag) == ValueType::kValue) {
-    value->PinSlice(entry.value, ReleasePin, pin.view, reinterpret_cast<void*>(static_cast<intptr_t>(pin.stripe)));
+    value->PinSlice(entry.value, ReleasePin, pin.view,
+                    reinterpret_cast<void*>(static_cast<intptr_t>(pin.stripe)));
     return s;
   }
   Storage::Unpin(pin);
@@ -59,7 +62,8 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   sources.reserve(1 + view.frozen.size() + view.version->run_count());
   if (view.active->rep->entries() != 0) sources.push_back(view.active->rep->NewIterator());
   for (const MemTableRef& memtable : view.frozen) sources.push_back(memtable->rep->NewIterator());
-  for (const Run* run : view.version->newest_first()) sources.push_back(run->NewIterator(options.verify_checksums));
+  for (const Run* run : view.version->newest_first())
+    sources.push_back(run->NewIterator(options.verify_checksums));
   std::unique_ptr<InternalIterator> entries;
   if (sources.size() == 1) {
     entries = std::move(sources[0]);

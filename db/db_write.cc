@@ -1,6 +1,6 @@
-// The put path: check, make room, log, insert, fence, show. A write's stores to PMem are those of WalWriter; the fence
-// comes after the memtable insert, so that the record is on its way to the medium while the index is searched. The
-// entry stays invisible until last_sequence_ covers it, which happens after the fence.
+// The put path: check, make room, log, insert, fence, show. A write's stores to PMem are those of WalWriter;
+// the fence comes after the memtable insert, so that the record is on its way to the medium while the index
+// is searched. The entry stays invisible until last_sequence_ covers it, which happens after the fence.
 #include <chrono>
 #include <random>
 #include <utility>
@@ -34,7 +34,8 @@ Status CheckBatch(const WriteBatch& batch, bool* only_deletes) {
     if (s.ok()) s = CheckKeyBytes(record.key);
     if (s.ok()) s = CheckValueBytes(record.value);
     if (s.ok() && record.family != kDefaultFamily) {
-      s = Status::InvalidArgument("write batch", "column family " + std::to_string(record.family) + " does not exist");
+      s = Status::InvalidArgument("write batch",
+                                  "column family " + std::to_string(record.family) + " does not exist");
     }
     if (!s.ok()) return s;
     if (record.type != ValueType::kDeletion) *only_deletes = false;
@@ -98,7 +99,8 @@ void DBImpl::InsertBatch(Slice records, SequenceNumber first) {
   }
 }
 
-// The write becomes durable and then visible. After a failed fence nobody knows what is on the medium: writes end.
+// The write becomes durable and then visible. After a failed fence nobody knows what is on the medium: writes
+// end.
 Status DBImpl::FinishWrite(SequenceNumber last, bool needs_fence) {
   if (needs_fence) {
     Status s = wal_->Commit();
@@ -112,7 +114,8 @@ Status DBImpl::FinishWrite(SequenceNumber last, bool needs_fence) {
   return Status::OK();
 }
 
-// After OK, a record of payload_bytes has room in the log and the memtable. Changes nothing if it answers NoSpace.
+// After OK, a record of payload_bytes has room in the log and the memtable. Changes nothing if it answers
+// NoSpace.
 Status DBImpl::PrepareWrite(uint64_t payload_bytes, bool uses_log, bool only_deletes) {
   if (write_blocked_.load(std::memory_order_relaxed)) {
     MutexLock lock(&mutex_);
@@ -157,7 +160,7 @@ Status DBImpl::WaitForMemTableRoom() {
   };
   if (room()) return Status::OK();
   const auto begin = std::chrono::steady_clock::now();
-  while (!room() && background_error_.ok() && !flush_lacks_space_) {
+  while (!room() && background_error_.ok() && !FlushLacksSpace()) {
     work_.SignalAll();
     progress_.Wait(&mutex_);
   }
@@ -167,8 +170,9 @@ Status DBImpl::WaitForMemTableRoom() {
   return room() ? Status::OK() : Status::NoSpace("memtables cannot be flushed", name_);
 }
 
-// Goes on in a new log segment that has room for payload_bytes. Steps: 1. Make the old segment durable. 2. Publish a
-// manifest that names the new one, with a salt of its own. 3. Use it. CRASH before 2: the space is free.
+// Goes on in a new log segment that has room for payload_bytes. Steps: 1. Make the old segment durable. 2.
+// Publish a manifest that names the new one, with a salt of its own. 3. Use it. CRASH before 2: the space is
+// free.
 Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
   const uint64_t bytes = std::max(sizes_.segment_bytes, LogRecordBytes(payload_bytes));
   Span span;

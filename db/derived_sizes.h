@@ -1,5 +1,5 @@
-// DerivedSizes: the sizes that follow from the options and the pool, so that a small pool works with default options.
-// Printed in LOG and GetProperty("pmlsm.options").
+// DerivedSizes: the sizes that follow from the options and the pool, so that a small pool works with default
+// options. Printed in LOG and GetProperty("pmlsm.options").
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct DerivedSizes {
 
   DerivedSizes() = default;
   DerivedSizes(const Options& options, const PoolHeader& pool) {
-    // A pool holds the log and the flushed form of all memtables, and the space of a merge step, many times over.
+    // A pool holds the log and the flushed form of all memtables, and the space of a merge step, many times
+    // over.
     constexpr uint64_t kPoolShare = 64;
     constexpr uint64_t kLeast = 16 << 10;
     constexpr uint64_t kMergeStepMax = 64 << 20;
@@ -33,9 +34,11 @@ struct DerivedSizes {
     // About two segments a memtable: fewer switches, and still a small part of the pool.
     segment_bytes = whole_extents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
     merge_step_bytes = std::max(table_bytes, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
-    // Every memtable flushed, tables being a quarter larger than memtable contents at most, and one merge step.
-    reserve_bytes = options.max_write_buffer_number * (write_buffer_bytes + write_buffer_bytes / 4 + table_bytes) +
-                    merge_step_bytes + merge_step_bytes / 4;
+    // Every memtable flushed, tables being a quarter larger than memtable contents at most, and one merge
+    // step.
+    reserve_bytes =
+        options.max_write_buffer_number * (write_buffer_bytes + write_buffer_bytes / 4 + table_bytes) +
+        merge_step_bytes + merge_step_bytes / 4;
   }
 
   std::string ToString() const {

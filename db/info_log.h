@@ -1,4 +1,5 @@
-// InfoLog: the text file <db>/LOG, where the DB tells what it does and why. The one before it is kept as LOG.old.
+// InfoLog: the text file <db>/LOG, where the DB tells what it does and why. The one before it is kept as
+// LOG.old.
 //
 // Thread safety: all methods, from any thread. A line that cannot be written is dropped.
 #pragma once

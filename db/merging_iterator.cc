@@ -6,13 +6,15 @@
 
 namespace pmlsm {
 
-MergingIterator::MergingIterator(const Comparator* comparator, std::vector<std::unique_ptr<InternalIterator>> sources)
+MergingIterator::MergingIterator(const Comparator* comparator,
+                                 std::vector<std::unique_ptr<InternalIterator>> sources)
     : comparator_(comparator), sources_(std::move(sources)) {
   heap_.reserve(sources_.size());
 }
 
 bool MergingIterator::Before(const InternalIterator* a, const InternalIterator* b) const {
-  const int order = CompareInternal(*comparator_, a->entry().key, a->entry().tag, b->entry().key, b->entry().tag);
+  const int order =
+      CompareInternal(*comparator_, a->entry().key, a->entry().tag, b->entry().key, b->entry().tag);
   return forward_ ? order < 0 : order > 0;
 }
 

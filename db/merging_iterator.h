@@ -1,7 +1,7 @@
 // MergingIterator: several sources as one, in internal order, both ways; what a DB iterator walks.
 //
-// The sources that have an entry form a binary heap by their head (least on top going forward, greatest going back).
-// Going the other way, all sources but the current one are placed anew next to the current entry.
+// The sources that have an entry form a binary heap by their head (least on top going forward, greatest going
+// back). Going the other way, all sources but the current one are placed anew next to the current entry.
 //
 // Thread safety: one thread at a time.
 #pragma once

@@ -55,7 +55,8 @@ void ViewPool::Install(MemTableRef active, std::vector<MemTableRef> frozen, Vers
 }
 
 size_t ViewPool::Reclaim() {
-  const auto pinned_end = std::partition(retired_.begin(), retired_.end(), [](ReadView* v) { return v->pinned(); });
+  const auto pinned_end =
+      std::partition(retired_.begin(), retired_.end(), [](ReadView* v) { return v->pinned(); });
   for (auto it = pinned_end; it != retired_.end(); ++it) {
     (*it)->Clear();
     empty_.push_back(*it);

@@ -1,13 +1,16 @@
-// ReadView: what a read looks at (memtables and a version), taken as one, without a lock and without a counter that
-// all readers share. ViewPool: all views of a DB.
+// ReadView: what a read looks at (memtables and a version), taken as one, without a lock and without a
+// counter that all readers share. ViewPool: all views of a DB.
 //
-// A view is pinned by counts in stripes, one cache line each; a thread sticks to its stripe, and whoever holds the pin
-// (an iterator, a PinnableSlice that has moved to another thread) remembers it.
+// A view is pinned by counts in stripes, one cache line each; a thread sticks to its stripe, and whoever
+// holds the pin (an iterator, a PinnableSlice that has moved to another thread) remembers it.
 //
 // Why a pin is safe (views are never freed while the pool lives, only emptied and used again):
-// 1. A reader pins the current view, then looks whether it is still the current one; if not, it lets go and retries.
-// 2. The pool empties a view only when it is not the current one and then finds all its stripes zero. Both sides are
-//    sequentially consistent: either the pool sees the pin, or the reader sees that the view is no longer current.
+// 1. A reader pins the current view, then looks whether it is still the current one; if not, it lets go and
+// retries.
+// 2. The pool empties a view only when it is not the current one and then finds all its stripes zero. Both
+// sides are
+//    sequentially consistent: either the pool sees the pin, or the reader sees that the view is no longer
+//    current.
 // 3. After 2 no valid pin can appear on it, because pins are only made by 1.
 //
 // Thread safety: Pin and Unpin from any thread, lock-free. Install and Reclaim need the DB's mutex.
@@ -64,7 +67,8 @@ class ViewPool {
 
   // Makes this state the current view; null memtable = closed, no current view.
   void Install(MemTableRef active, std::vector<MemTableRef> frozen, VersionRef version);
-  // Empties views that nobody reads any more, which may free memtables and tables' space. Returns how many are left.
+  // Empties views that nobody reads any more, which may free memtables and tables' space. Returns how many
+  // are left.
   size_t Reclaim();
   // Live pins of all views.
   bool AnyPinned() const;

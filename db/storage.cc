@@ -39,8 +39,8 @@ void Sweep() {
 
 void Storage::Unpin(ViewPin pin) {
   ViewPool::Unpin(pin);
-  // From here on the storage may be gone; only the list may be looked at. Either this sees the storage in the list,
-  // or SetAdrift, which puts it there before it sweeps, sees the pin dropped.
+  // From here on the storage may be gone; only the list may be looked at. Either this sees the storage in the
+  // list, or SetAdrift, which puts it there before it sweeps, sees the pin dropped.
   if (TheAdrift().count.load(std::memory_order_seq_cst) != 0) Sweep();
 }
 

@@ -1,7 +1,8 @@
-// Storage: what must live as long as anybody reads: the lock file, the mapped pool, the space map and the read views.
+// Storage: what must live as long as anybody reads: the lock file, the mapped pool, the space map and the
+// read views.
 //
-// It belongs to the DB while that is open. If the DB object is destroyed under live iterators or pinned slices, the
-// storage is set adrift: the last of them to let go closes the pool and releases the lock.
+// It belongs to the DB while that is open. If the DB object is destroyed under live iterators or pinned
+// slices, the storage is set adrift: the last of them to let go closes the pool and releases the lock.
 //
 // Thread safety: the members' own. Unpin and SetAdrift may run at once in any threads.
 #pragma once

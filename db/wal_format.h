@@ -1,12 +1,15 @@
-// The persistent layout of the write-ahead log (doc/FORMAT.md, "Log"). Constants, structs and the checksum rule only.
+// The persistent layout of the write-ahead log (doc/FORMAT.md, "Log"). Constants, structs and the checksum
+// rule only.
 //
-// The log is one byte string, addressed by log positions, cut into segments (manifest: SegmentRecord). A segment's
-// span holds records, each starting at a multiple of kLogAlignment from the span's start, padded with zeros:
+// The log is one byte string, addressed by log positions, cut into segments (manifest: SegmentRecord). A
+// segment's span holds records, each starting at a multiple of kLogAlignment from the span's start, padded
+// with zeros:
 //
-//   record := LogRecordHeader payload          payload := the records of a write batch (db/write_batch_format.h)
+//   record := LogRecordHeader payload          payload := the records of a write batch
+//   (db/write_batch_format.h)
 //
-// A record verifies only at its own log position of its own segment (salt), so that stale bytes of reused space, and
-// user values that look like records, never pass.
+// A record verifies only at its own log position of its own segment (salt), so that stale bytes of reused
+// space, and user values that look like records, never pass.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +24,8 @@ namespace pmlsm {
 inline constexpr uint64_t kLogAlignment = 64;
 
 struct LogRecordHeader {
-  uint64_t checksum;         // of the payload; seed: salt, header_checksum, first_sequence
-  uint64_t first_sequence;   // > last sequence of the record before it
+  uint64_t checksum;        // of the payload; seed: salt, header_checksum, first_sequence
+  uint64_t first_sequence;  // > last sequence of the record before it
   uint32_t payload_bytes;
   uint32_t count;            // sequence numbers the payload takes
   uint32_t unfenced_lines;   // when it was built, the log was known durable up to (its position - 64 * this)
@@ -40,7 +43,8 @@ inline uint32_t LogHeaderChecksum(const LogRecordHeader& header, uint64_t salt, 
   return Checksum32(&header.first_sequence, 20, salt ^ (position * 0x9e3779b97f4a7c15ull));
 }
 inline uint64_t LogChecksum(const LogRecordHeader& header, const char* payload, uint64_t salt) {
-  return Hash64(payload, header.payload_bytes, (salt << 32) ^ salt ^ header.header_checksum ^ header.first_sequence);
+  return Hash64(payload, header.payload_bytes,
+                (salt << 32) ^ salt ^ header.header_checksum ^ header.first_sequence);
 }
 
 }  // namespace pmlsm

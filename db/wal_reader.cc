@@ -22,8 +22,7 @@ bool WalReader::Next(Record* record) {
     uint64_t durable_up_to;
     const bool known_end = !newest || clean_end_ != 0;
     if ((known_end && segment.base_position + place_ >= segment.base_position + SegmentEnd()) ||
-        !Parse(segment, place_, record, &durable_up_to) ||
-        record->first_sequence < next_sequence_) {
+        !Parse(segment, place_, record, &durable_up_to) || record->first_sequence < next_sequence_) {
       Finish();
       return false;
     }
@@ -47,7 +46,8 @@ bool WalReader::HeaderVerifies(const SegmentRecord& segment, uint64_t place) con
   return header.header_checksum == LogHeaderChecksum(header, segment.salt, segment.base_position + place);
 }
 
-bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* record, uint64_t* durable_up_to) const {
+bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* record,
+                      uint64_t* durable_up_to) const {
   if (!HeaderVerifies(segment, place)) return false;
   const char* const bytes = pool_->At(segment.offset + place);
   const auto header = LoadFixed<LogRecordHeader>(bytes);

@@ -1,10 +1,11 @@
-// WalReader: walks the records of the live segments in order (doc/FORMAT.md, "Log") and tells a torn tail from damage.
+// WalReader: walks the records of the live segments in order (doc/FORMAT.md, "Log") and tells a torn tail
+// from damage.
 //
-// Rules: 1. Every segment but the newest must be whole up to its successor's base position: it was fenced before the
-// successor took a record. 2. In the newest, records end at the first place that does not verify. If a record behind
-// that place verifies and vouches (unfenced_lines) that the log was durable past it, the place is damage, otherwise
-// it is the torn tail of writes that were in flight together, and nothing behind it counts. 3. After a clean close the
-// end is known exactly, and anything short of it is damage.
+// Rules: 1. Every segment but the newest must be whole up to its successor's base position: it was fenced
+// before the successor took a record. 2. In the newest, records end at the first place that does not verify.
+// If a record behind that place verifies and vouches (unfenced_lines) that the log was durable past it, the
+// place is damage, otherwise it is the torn tail of writes that were in flight together, and nothing behind
+// it counts. 3. After a clean close the end is known exactly, and anything short of it is damage.
 //
 // Thread safety: one thread. Reads the pool in place; slices point into it.
 #pragma once
@@ -33,7 +34,7 @@ class WalReader {
   enum class End {
     kClean,     // where a clean close left off, or nothing is behind the last record
     kTornTail,  // a half-written record is, or records that were in flight together with it
-    kDamage,   // something durable does not verify
+    kDamage,    // something durable does not verify
   };
 
   // `clean_end` as in ManifestHeader.
@@ -59,8 +60,8 @@ class WalReader {
   const Pool* const pool_;
   const std::vector<SegmentRecord> segments_;
   const uint64_t clean_end_;
-  size_t index_ = 0;    // of the segment
-  uint64_t place_ = 0;  // in the segment
+  size_t index_ = 0;                  // of the segment
+  uint64_t place_ = 0;                // in the segment
   SequenceNumber next_sequence_ = 0;  // at least
   End end_ = End::kClean;
   std::string detail_;

@@ -13,7 +13,8 @@ constexpr uint64_t kStageBytesMax = 64 << 10;
 
 }  // namespace
 
-WalWriter::WalWriter(Pool* pool, Medium medium, PersistCounters* counters) : pool_(pool), store_(medium, counters) {}
+WalWriter::WalWriter(Pool* pool, Medium medium, PersistCounters* counters)
+    : pool_(pool), store_(medium, counters) {}
 
 void WalWriter::UseSegment(const SegmentRecord& segment) {
   CHECK(fenced_ == used_);
@@ -30,13 +31,14 @@ char* WalWriter::Stage(uint64_t payload_bytes) {
   return stage_.data() + sizeof(LogRecordHeader);
 }
 
-LogRecordHeader WalWriter::MakeHeader(const char* payload, uint64_t payload_bytes, SequenceNumber first_sequence,
-                                      uint32_t count) const {
+LogRecordHeader WalWriter::MakeHeader(const char* payload, uint64_t payload_bytes,
+                                      SequenceNumber first_sequence, uint32_t count) const {
   LogRecordHeader header = {};
   header.first_sequence = first_sequence;
   header.payload_bytes = static_cast<uint32_t>(payload_bytes);
   header.count = count;
-  header.unfenced_lines = static_cast<uint32_t>(std::min<uint64_t>((used_ - fenced_) / kLogAlignment, UINT32_MAX));
+  header.unfenced_lines =
+      static_cast<uint32_t>(std::min<uint64_t>((used_ - fenced_) / kLogAlignment, UINT32_MAX));
   header.header_checksum = LogHeaderChecksum(header, segment_.salt, position());
   header.checksum = LogChecksum(header, payload, segment_.salt);
   return header;

@@ -91,7 +91,8 @@ std::string EncodeManifest(const ManifestState& state) {
   for (const SegmentRecord& segment : state.segments) Append(&twin, segment);
   for (const FamilyState& family : state.families) AppendFamily(&twin, family);
   StoreFixed<uint64_t>(twin.data() + offsetof(ManifestHeader, bytes), twin.size());
-  StoreFixed<uint32_t>(twin.data() + offsetof(ManifestHeader, checksum), TwinChecksum(twin, state.generation));
+  StoreFixed<uint32_t>(twin.data() + offsetof(ManifestHeader, checksum),
+                       TwinChecksum(twin, state.generation));
   return twin;
 }
 
@@ -136,7 +137,8 @@ Manifest::Manifest(Pool* pool, Publisher* publisher, Medium medium, PersistCount
     : pool_(pool), publisher_(publisher), store_(medium, counters) {}
 
 Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
-  if (pool.header().client_bytes < kManifestAreaBytes) return Status::Corruption("manifest", "area is too small");
+  if (pool.header().client_bytes < kManifestAreaBytes)
+    return Status::Corruption("manifest", "area is too small");
   const uint64_t current = pool.At<ManifestRoot>(pool.header().client_offset)->current;
   *found = current != 0;
   if (current == 0) {

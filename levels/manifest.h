@@ -1,5 +1,5 @@
-// Manifest: the one persistent statement of what the DB consists of (doc/FORMAT.md, "Manifest"): the level arrays of
-// Figure 4 of the paper, the live log segments, and the next numbers.
+// Manifest: the one persistent statement of what the DB consists of (doc/FORMAT.md, "Manifest"): the level
+// arrays of Figure 4 of the paper, the live log segments, and the next numbers.
 //
 // Publish, stores in order: 1. Copy the new state into the twin that is not in force. 2. Flush and fence it.
 // 3. Publisher::Publish flips `current` (8 B): the one step that makes the state visible.
@@ -48,8 +48,8 @@ class Manifest {
   // *found = false if nothing has been published. Corruption: what and where.
   static Status Load(const Pool& pool, ManifestState* state, bool* found);
 
-  // On success state->generation is the new one. On failure the old state stays in force; NotSupported if the state
-  // does not fit a twin.
+  // On success state->generation is the new one. On failure the old state stays in force; NotSupported if the
+  // state does not fit a twin.
   Status Publish(ManifestState* state);
 
  private:

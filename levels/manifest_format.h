@@ -1,8 +1,8 @@
 // The persistent layout of the manifest (doc/FORMAT.md, "Manifest"). Constants and structs only.
 //
-// The pool's client area: ManifestRoot, then two twins of kManifestTwinBytes each. `current` holds the generation of
-// the twin in force; its parity picks the twin, and the twin's own generation must equal it, so that a flipped bit
-// never opens the older state.
+// The pool's client area: ManifestRoot, then two twins of kManifestTwinBytes each. `current` holds the
+// generation of the twin in force; its parity picks the twin, and the twin's own generation must equal it, so
+// that a flipped bit never opens the older state.
 //
 //   twin   := ManifestHeader segment* family*
 //   family := FamilyHeader name comparator-name (each padded with zeros to 8 B) run-offset[levels][slots]

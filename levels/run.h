@@ -51,7 +51,7 @@ class Run {
   const std::vector<TableRef>& tables() const { return tables_; }
   bool has_live_lower() const { return has_live_lower_; }
   const std::string& live_lower() const { return live_lower_; }
-  uint64_t bytes() const { return bytes_; }      // of all spans
+  uint64_t bytes() const { return bytes_; }  // of all spans
   SequenceNumber sequence_max() const { return sequence_max_; }
   uint64_t entries() const { return entries_; }  // of all tables, dead ones below live_lower included
   Slice smallest() const;                        // user key: live_lower or the first table's
@@ -73,8 +73,8 @@ class Run {
   std::string EncodeDescriptor() const;
   // Reads the descriptor in `span`, opens its tables. Corruption: what and where. *spans gets every span that
   // the run reaches: the descriptor's own first, then the tables'.
-  static Status Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, uint64_t descriptor,
-                     std::shared_ptr<const Run>* run, std::vector<Span>* spans);
+  static Status Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents,
+                     uint64_t descriptor, std::shared_ptr<const Run>* run, std::vector<Span>* spans);
 
  private:
   friend class RunIterator;

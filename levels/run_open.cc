@@ -40,8 +40,8 @@ const char* ReadDescriptor(const char* start, uint64_t span_bytes, RunHeader* he
 
 }  // namespace
 
-Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents,
-                 uint64_t descriptor, std::shared_ptr<const Run>* run, std::vector<Span>* spans) {
+Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, uint64_t descriptor,
+                 std::shared_ptr<const Run>* run, std::vector<Span>* spans) {
   const std::string place = "run descriptor at " + std::to_string(descriptor);
   const std::vector<Span> groups = pool.Groups();
   spans->clear();

@@ -22,8 +22,9 @@ VersionRef Version::Apply(const VersionEdit& edit) const {
   CHECK(removed == edit.removed.size());
   for (const VersionEdit::Added& added : edit.added) next->levels_[added.level].push_back(added.run);
   for (auto& runs : next->levels_) {
-    std::sort(runs.begin(), runs.end(),
-              [](const PlacedRun& a, const PlacedRun& b) { return a.run->sequence_max() > b.run->sequence_max(); });
+    std::sort(runs.begin(), runs.end(), [](const PlacedRun& a, const PlacedRun& b) {
+      return a.run->sequence_max() > b.run->sequence_max();
+    });
     for (const PlacedRun& placed : runs) next->newest_first_.push_back(placed.run.get());
   }
   return next;

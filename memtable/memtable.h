@@ -1,7 +1,7 @@
 // MemTable: a memtable and what the DB must know of it. Shared by the read views that hold it.
 //
-// Thread safety: as MemTableRep; first_segment and first_sequence are constant, largest_sequence belongs to the writer
-// until the memtable is frozen.
+// Thread safety: as MemTableRep; first_segment and first_sequence are constant, largest_sequence belongs to
+// the writer until the memtable is frozen.
 #pragma once
 
 #include <memory>

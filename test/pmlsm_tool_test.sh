@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The pmlsm tool by its commands: output and exit code (0, 1 = not found, 2 = error).
+set -euo pipefail
+
+tool=$PWD/$1
+work=$(mktemp -d /dev/shm/pmlsm_tool.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+db=$work/db
+tab=$'\t'
+
+# expect CODE OUTPUT ARGUMENT...: runs the tool and compares its exit code and stdout.
+expect() {
+  local want_code=$1 want_output=$2 code=0 output
+  shift 2
+  output=$("$tool" "$@" 2>"$work/stderr") || code=$?
+  if [ "$code" != "$want_code" ] || [ "$output" != "$want_output" ]; then
+    printf 'pmlsm %s\n  exit code %s, want %s\n  output [%s]\n  want   [%s]\n  stderr [%s]\n' \
+      "$*" "$code" "$want_code" "$output" "$want_output" "$(cat "$work/stderr")" >&2
+    exit 1
+  fi
+}
+expect_message() { grep -q -- "$1" "$work/stderr" || { echo "no '$1' in: $(cat "$work/stderr")" >&2; exit 1; }; }
+
+# Errors of use, and a DB that is not there.
+expect 2 "" get
+expect 2 "" frobnicate
+expect 2 "" get key --db="$db" --bogus
+expect 2 "" get key --db="$db"
+[ ! -e "$db" ] || { echo "get created the DB" >&2; exit 1; }
+expect 2 "" put key value --db="$db" --create --memtable=triangular
+expect_message "sorted, hash"
+expect 2 "" put key value --db="$db" --create --write-buffer-size=1
+expect_message "write_buffer_size"
+
+# One key.
+expect 0 "" put apple red --db="$db" --create --max-pmem-bytes=256MiB
+expect 0 "red" --db="$db" get apple
+expect 1 "" --db="$db" get pear
+expect_message "not found: pear"
+expect 0 "" --db="$db" put apple green
+expect 0 "green" --db="$db" get apple
+expect 0 "677265656E" --db="$db" get --hex 6170706C65
+expect 2 "" --db="$db" get --hex 617
+expect 0 "" --db="$db" del apple
+expect 0 "" --db="$db" del apple
+expect 1 "" --db="$db" get apple
+expect 0 "" --db="$db" put empty ""
+expect 0 "" --db="$db" get empty
+expect 0 "" --db="$db" del empty
+
+# Lines. A later line for the same key wins; a value may hold tabs.
+printf 'b\t2\na\t1\n\nc\tthree\tparts\nb\ttwo\nba\t4\n' >"$work/lines"
+expect 0 "loaded 5 entries, 23 bytes of keys and values" --db="$db" load "$work/lines" --batch-size=2
+expect 0 "a${tab}1
+b${tab}two
+ba${tab}4
+c${tab}three${tab}parts" --db="$db" scan
+expect 0 "c
+ba
+b
+a" --db="$db" scan --reverse --keys-only
+expect 0 "b
+ba" --db="$db" scan --prefix=b --keys-only
+expect 0 "ba
+b" --db="$db" scan --prefix=b --keys-only --reverse
+expect 0 "b" --db="$db" scan --from=b --to=ba --keys-only
+expect 0 "a" --db="$db" scan --limit=1 --keys-only
+expect 0 "63" --db="$db" scan --hex --from=63 --keys-only
+expect 0 "" --db="$db" scan --prefix=zebra
+
+# A text that is not right: what stood before the bad line is loaded.
+printf 'd\t5\nno tab here\ne\t6\n' >"$work/broken"
+expect 2 "loaded 1 entries, 2 bytes of keys and values" --db="$db" load "$work/broken"
+expect_message "line 2"
+expect 0 "5" --db="$db" get d
+expect 1 "" --db="$db" get e
+expect 2 "" --db="$db" load "$work/no-such-file"
+expect_message "no-such-file"
+
+# Stanzas, from stdin.
+stanzas=$'Package: ed\nVersion: 1.19\nDescription: classic editor\n more of it\n\n\nPackage: vi\nVersion: 9'
+expect 0 "loaded 2 entries, 94 bytes of keys and values" --db="$db" load --stanzas - <<<"$stanzas"
+expect 0 $'Package: ed\nVersion: 1.19\nDescription: classic editor\n more of it' --db="$db" get ed
+
+# Nobody else may have the DB open; the tool says what the DB says about itself.
+expect 0 "pmlsm.estimate-num-keys: $("$tool" --db="$db" stats pmlsm.estimate-num-keys | sed 's/.*: //')" \
+  --db="$db" stats pmlsm.estimate-num-keys
+"$tool" --db="$db" stats | grep -q '^pmlsm.medium: tmpfs' || { echo "stats names no medium" >&2; exit 1; }
+expect 2 "" --db="$db" stats pmlsm.no-such-property
+echo "pmlsm_tool_test: passed"

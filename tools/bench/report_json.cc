@@ -1,0 +1,68 @@
+// The JSON file of a run.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/bench/report.h"
+
+namespace pmlsm::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const PmemCounts& counts) {
+  return {
+      {"bytes", counts.bytes}, {"lines", counts.lines}, {"blocks", counts.blocks}, {"fences", counts.fences}};
+}
+
+Json ToJson(const Config& config, const std::string& medium, const Outcome& o) {
+  constexpr double kMicro = 1000;
+  Json json = {
+      {"engine", config.engine},
+      {"benchmark", o.benchmark},
+      {"threads", o.threads},
+      {"num", config.num},
+      {"key_bytes", config.key_bytes},
+      {"value_bytes", config.value_bytes},
+      {"batch_size", config.batch_size},
+      {"seek_nexts", config.seek_nexts},
+      {"sync", config.engine_options.sync},
+      {"disable_wal", config.engine_options.disable_wal},
+      {"verify_checksum", config.engine_options.verify_checksum},
+      {"random_with_replacement", config.random_with_replacement},
+      {"seed", config.seed},
+      {"medium", medium},
+      {"operations", o.operations},
+      {"seconds", o.seconds},
+      {"ops_per_sec", o.OpsPerSecond()},
+      {"bytes", o.bytes},
+      {"reads", o.reads},
+      {"writes", o.writes},
+      {"found", o.found},
+      {"writer_operations", o.writer_operations},
+      {"writer_ops_per_sec", o.writer_ops_per_second},
+      {"average_us", o.histogram.Average() / kMicro},
+      {"p50_us", o.histogram.Percentile(50) / kMicro},
+      {"p99_us", o.histogram.Percentile(99) / kMicro},
+      {"p999_us", o.histogram.Percentile(99.9) / kMicro},
+      {"max_us", static_cast<double>(o.histogram.max()) / kMicro},
+  };
+  if (o.has_pmem_counts) {
+    Json& pmem = json["pmem"];
+    for (const auto& [name, counts] : o.pmem) pmem[name] = ToJson(counts);
+  }
+  return json;
+}
+
+}  // namespace
+
+Status WriteJson(const Config& config, const std::string& medium, const std::vector<Outcome>& outcomes) {
+  Json all = Json::array();
+  for (const Outcome& outcome : outcomes) all.push_back(ToJson(config, medium, outcome));
+  std::ofstream file(config.json_file);
+  file << all.dump(2) << "\n";
+  file.close();
+  if (!file) return Status::IOError("cannot write --json file", config.json_file);
+  return Status::OK();
+}
+
+}  // namespace pmlsm::bench
