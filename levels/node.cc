@@ -111,8 +111,7 @@ void NodeBuilder::Reserve(size_t bytes) {
   entries_ = std::move(larger);
 }
 
-void NodeBuilder::Add(const Slice& key, Tag tag, const Slice& value, bool outside, uint8_t fingerprint,
-                      uint64_t seed) {
+void NodeBuilder::Add(const Slice& key, Tag tag, const Slice& value, bool outside, uint8_t fingerprint) {
   CHECK(count_ < kCountMax && entries_bytes_ <= UINT16_MAX);
   CHECK(key.size() <= kEntryKeyMask && value.size() <= kEntryValueMask);
   const size_t entry_bytes = EntryBytes(key.size(), value.size());
@@ -127,7 +126,6 @@ void NodeBuilder::Add(const Slice& key, Tag tag, const Slice& value, bool outsid
   memcpy(to, &header, sizeof(header));
   memcpy(to + sizeof(header), key.data(), key.size());
   memcpy(to + sizeof(header) + key.size(), value.data(), value.size());
-  StoreFixed(to, Seal(to + 4, entry_bytes - 4, seed));
 
   fingerprints_[count_] = fingerprint;
   offsets_[count_] = static_cast<uint16_t>(entries_bytes_);
@@ -152,6 +150,10 @@ void NodeBuilder::Finish(uint32_t ordinal, uint16_t flags, uint64_t place, uint6
   CHECK(front_bytes + offsets_[count_ - 1] <= UINT16_MAX);
   for (uint32_t i = 0; i < count_; ++i) {
     StoreFixed(slots + i * sizeof(uint16_t), static_cast<uint16_t>(front_bytes + offsets_[i]));
+    // Not in Add: hashing bytes that were stored a moment ago stalls on stores that are still on their way.
+    char* const entry = entries_.get() + offsets_[i];
+    const size_t entry_end = i + 1 < count_ ? offsets_[i + 1] : entries_bytes_;
+    StoreFixed(entry, Seal(entry + 4, entry_end - offsets_[i] - 4, seed));
   }
   memcpy(to + front_bytes, entries_.get(), entries_bytes_);
   memset(to + front_bytes + entries_bytes_, 0, node_bytes - front_bytes - entries_bytes_);

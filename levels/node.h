@@ -118,14 +118,14 @@ class NodeBuilder {
   size_t BytesWith(size_t entry_bytes) const { return RoundUpToLine(UsedBytesWith(entry_bytes)); }
   size_t UsedBytesWith(size_t entry_bytes) const { return UsedBytes() + kNodeBytesPerEntry + entry_bytes; }
 
-  // `outside`: `value` is a ValueReference's bytes. `seed` is the TableSeed.
-  void Add(const Slice& key, Tag tag, const Slice& value, bool outside, uint8_t fingerprint, uint64_t seed);
+  // `outside`: `value` is a ValueReference's bytes.
+  void Add(const Slice& key, Tag tag, const Slice& value, bool outside, uint8_t fingerprint);
   // Of the entry added last.
   Slice last_key() const {
     return Slice(entries_.get() + last_offset_ + sizeof(EntryHeader), last_key_bytes_);
   }
 
-  // Writes the node, Bytes() of them, to `to`, and starts anew.
+  // Writes the node, Bytes() of them, to `to`, and starts anew. `seed` is the TableSeed.
   void Finish(uint32_t ordinal, uint16_t flags, uint64_t place, uint64_t seed, char* to);
 
  private:

@@ -22,7 +22,7 @@ class BuiltNode {
   explicit BuiltNode(const std::vector<Stored>& entries) {
     NodeBuilder builder;
     for (const Stored& entry : entries) {
-      builder.Add(entry.key, entry.tag, entry.value, false, Fingerprint(KeyHash(entry.key)), kSeed);
+      builder.Add(entry.key, entry.tag, entry.value, false, Fingerprint(KeyHash(entry.key)));
     }
     const size_t bytes = builder.Bytes();
     memory_.resize(kPlace + bytes + 64);

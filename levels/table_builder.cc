@@ -167,9 +167,9 @@ void TableBuilder::Add(const Entry& entry) {
     reference.checksum = Seal(entry.value.data(), entry.value.size(), rep.seed);
     rep.output.Append(entry.value.data(), entry.value.size());
     const Slice bytes(reinterpret_cast<const char*>(&reference), sizeof(reference));
-    rep.node.Add(entry.key, entry.tag, bytes, true, fingerprint, rep.seed);
+    rep.node.Add(entry.key, entry.tag, bytes, true, fingerprint);
   } else {
-    rep.node.Add(entry.key, entry.tag, entry.value, false, fingerprint, rep.seed);
+    rep.node.Add(entry.key, entry.tag, entry.value, false, fingerprint);
   }
 
   if (!same_key) {
