@@ -37,6 +37,15 @@ class KeyOrder {
     return (__builtin_bswap64(bytes) ^ flip_) & mask_;
   }
 
+  // The same for keys of any kind, in a place where most start with prefix: what comes before or after all
+  // keys that do gets the lowest or the highest word.
+  uint64_t ClampedWord(const Slice& key, const Slice& prefix) const {
+    const size_t common = key.size() < prefix.size() ? key.size() : prefix.size();
+    const int order = memcmp(key.data(), prefix.data(), common);
+    if (order == 0 && common == prefix.size()) return Word(key, prefix.size());
+    return ((order > 0 ? ~uint64_t{0} : 0) ^ flip_) & mask_;
+  }
+
   // Bytes that every key between a and b starts with.
   size_t CommonPrefixBytes(const Slice& a, const Slice& b) const {
     if (kind_ == Kind::kOther) return 0;

@@ -14,25 +14,35 @@ namespace pmlsm {
 
 struct Leaf;
 struct Inner;
+struct NodeBounds;
 
-// bits 0-5 slots | 6-47 address | 48-53 sorted slots | 54-62 skip | 63 leaf?
+// How a node's words are made of keys (KeyOrder::Word). A node with two bounds leaves out what the bounds,
+// hence all its keys, share. A node at the edge of the tree leaves out what the keys in it shared when it was
+// made; keys that come later may not, so its words are clamped ones.
+struct WordView {
+  size_t skip = 0;  // bytes left out
+  bool clamped = false;
+};
+
+// bits 0-5 slots | 6-47 address | 48-53 sorted slots | 54-61 skip | 62 clamped? | 63 leaf?
 class NodeRef {
  public:
   static constexpr size_t kSlotsMax = 63;
-  static constexpr size_t kSkipMax = 511;
+  static constexpr size_t kSkipMax = 255;
 
   NodeRef() = default;
-  NodeRef(const Leaf* node, size_t slots, size_t skip) : NodeRef(node, slots, skip, kLeafBit) {}
-  NodeRef(const Inner* node, size_t slots, size_t skip) : NodeRef(node, slots, skip, 0) {}
+  NodeRef(const Leaf* node, size_t slots, WordView view) : NodeRef(node, slots, view, kLeafBit) {}
+  NodeRef(const Inner* node, size_t slots, WordView view) : NodeRef(node, slots, view, 0) {}
 
   bool is_leaf() const { return (bits_ & kLeafBit) != 0; }
   size_t slots() const { return bits_ & kSlotsMax; }
   // The first slots, in order; the rest is as it was appended.
   size_t sorted() const { return (bits_ >> kSortedShift) & kSlotsMax; }
-  // Bytes that all keys of the node share and that its words leave out.
-  size_t skip() const { return (bits_ >> kSkipShift) & kSkipMax; }
+  WordView view() const { return WordView{(bits_ >> kSkipShift) & kSkipMax, (bits_ & kClampedBit) != 0}; }
   Leaf* leaf() const { return reinterpret_cast<Leaf*>(bits_ & kAddressMask); }
   Inner* inner() const { return reinterpret_cast<Inner*>(bits_ & kAddressMask); }
+
+  const NodeBounds* bounds() const;
 
   NodeRef WithOneMoreSlot() const {
     NodeRef ref = *this;
@@ -43,14 +53,15 @@ class NodeRef {
  private:
   static constexpr int kSortedShift = 48;
   static constexpr int kSkipShift = 54;
+  static constexpr uint64_t kClampedBit = uint64_t{1} << 62;
   static constexpr uint64_t kLeafBit = uint64_t{1} << 63;
   static constexpr uint64_t kAddressMask = (uint64_t{1} << kSortedShift) - 1 - kSlotsMax;
 
-  NodeRef(const void* node, size_t slots, size_t skip, uint64_t leaf_bit)
+  NodeRef(const void* node, size_t slots, WordView view, uint64_t leaf_bit)
       : bits_(reinterpret_cast<uintptr_t>(node) | slots | (uint64_t{slots} << kSortedShift) |
-              (uint64_t{skip} << kSkipShift) | leaf_bit) {
+              (uint64_t{view.skip} << kSkipShift) | (view.clamped ? kClampedBit : 0) | leaf_bit) {
     CHECK((reinterpret_cast<uintptr_t>(node) & ~kAddressMask) == 0);
-    DCHECK(slots <= kSlotsMax && skip <= kSkipMax);
+    DCHECK(slots <= kSlotsMax && view.skip <= kSkipMax);
   }
 
   uint64_t bits_ = 0;
@@ -62,25 +73,34 @@ struct Slot {
   const MemEntry* entry;
 };
 
-// A node's range is [low, high) in internal order; null = no bound. It never changes.
-struct alignas(64) Leaf {
+struct NodeBounds {
+  // The node's range is [low, high) in internal order; null = no bound. It never changes.
+  const MemEntry* low;
+  const MemEntry* high;
+  const char* prefix;  // of clamped words: the `skip` bytes that are left out
+};
+
+struct alignas(64) Leaf : NodeBounds {  // low, unless null, is its first entry
   static constexpr size_t kSlots = 62;
 
-  const MemEntry* low;  // unless null, the leaf's first entry
-  const MemEntry* high;
-  Slot slots[kSlots];
+  uint64_t words[kSlots];
+  const MemEntry* entries[kSlots];
+
+  Slot slot(size_t i) const { return Slot{words[i], entries[i]}; }
 };
 
 // Slot i leads to the keys from separators[i] up to the next separator.
-struct alignas(64) Inner {
+struct alignas(64) Inner : NodeBounds {
   static constexpr size_t kSlots = 60;
   static constexpr size_t kAppendedMax = 8;  // then the node is replaced by a sorted copy
 
-  const MemEntry* low;
-  const MemEntry* high;
   uint64_t words[kSlots];
   const MemEntry* separators[kSlots];  // [0] is low
   std::atomic<NodeRef> children[kSlots];
 };
+
+inline const NodeBounds* NodeRef::bounds() const {
+  return is_leaf() ? static_cast<const NodeBounds*>(leaf()) : inner();
+}
 
 }  // namespace pmlsm

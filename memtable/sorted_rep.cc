@@ -11,9 +11,15 @@ namespace {
 // Inner nodes hold at least a few children each, so no tree that fits a machine is higher.
 constexpr size_t kHeightMax = 24;
 
+constexpr size_t kWordsPerCacheLine = Arena::kCacheLineBytes / sizeof(uint64_t);
+
 // A node leaves out more of its keys' common prefix than its predecessor only where that gains this much:
 // new words cost a look at every key.
 constexpr size_t kSkipStepBytes = 4;
+
+// At the edge of the tree keys to come may share less than those that are there: that much is kept in the
+// words.
+constexpr size_t kEdgeReserveBytes = 4;
 
 }  // namespace
 
@@ -49,7 +55,9 @@ struct SortedRep::InnerSlot {
 };
 
 SortedRep::SortedRep(const Comparator* comparator) : order_(comparator) {
-  root_.store(NewLeaf(nullptr, 0, nullptr, nullptr, 0), std::memory_order_release);
+  Leaf* const leaf = new (node_arena_.AllocateCacheLines(sizeof(Leaf))) Leaf;
+  static_cast<NodeBounds&>(*leaf) = NodeBounds{};
+  root_.store(NodeRef(leaf, 0, WordView{}), std::memory_order_release);
 }
 
 // --- Readers ---
@@ -92,16 +100,17 @@ inline size_t SortedRep::ChildIndex(const Inner& node, NodeRef ref, uint64_t wor
 
 NodeRef SortedRep::FindLeaf(const Target& target) const {
   NodeRef ref = root_.load(std::memory_order_acquire);
-  size_t skip = 0;
-  uint64_t word = order_.Word(target.key, 0);
   while (!ref.is_leaf()) {
-    if (ref.skip() != skip) {
-      skip = ref.skip();
-      word = order_.Word(target.key, skip);
-    }
     const Inner& node = *ref.inner();
-    ref = node.children[ChildIndex(node, ref, word, target)].load(std::memory_order_acquire);
+    const size_t child = ChildIndex(node, ref, WordIn(ref, target.key), target);
+    ref = node.children[child].load(std::memory_order_acquire);
   }
+  return ref;
+}
+
+NodeRef SortedRep::FirstLeaf() const {
+  NodeRef ref = root_.load(std::memory_order_acquire);
+  while (!ref.is_leaf()) ref = ref.inner()->children[0].load(std::memory_order_acquire);
   return ref;
 }
 
@@ -123,9 +132,9 @@ NodeRef SortedRep::LastLeaf() const {
 
 size_t SortedRep::CopySorted(NodeRef ref, Slot* to) const {
   const Leaf& leaf = *ref.leaf();
-  std::copy_n(leaf.slots, ref.sorted(), to);
+  for (size_t i = 0; i < ref.sorted(); ++i) to[i] = leaf.slot(i);
   for (size_t i = ref.sorted(); i < ref.slots(); ++i) {
-    const Slot added = leaf.slots[i];
+    const Slot added = leaf.slot(i);
     size_t place = i;
     for (; place > 0 && Before(added, to[place - 1]); --place) to[place] = to[place - 1];
     to[place] = added;
@@ -133,27 +142,49 @@ size_t SortedRep::CopySorted(NodeRef ref, Slot* to) const {
   return ref.slots();
 }
 
+inline const MemEntry* SortedRep::FindInSorted(const Leaf& leaf, NodeRef ref, uint64_t word, const Slice& key,
+                                               Tag tag) const {
+  const uint64_t* at = leaf.words;
+  size_t n = ref.sorted();
+  while (n > 0) {  // the first word that is not less
+    const size_t half = n / 2;
+    at += (at[half] < word) * (n - half);
+    n = half;
+  }
+  size_t index = at - leaf.words;
+  const auto same_word = [&](size_t i) { return i < ref.sorted() && leaf.words[i] == word; };
+  if (!same_word(index)) return nullptr;
+  if (same_word(index + 1)) {
+    size_t limit = index + 1;
+    while (same_word(limit)) ++limit;
+    index = std::partition_point(leaf.entries + index, leaf.entries + limit,
+                                 [&](const MemEntry* entry) {
+                                   return order_.Compare(entry->key(), entry->tag, key, tag) < 0;
+                                 }) -
+            leaf.entries;
+    if (index == limit) return nullptr;
+  }
+  return leaf.entries[index];
+}
+
+// The newest version that the snapshot sees is the first entry >= (key, tag): in this leaf, or else the first
+// of the next.
 bool SortedRep::Get(const Slice& key, SequenceNumber snapshot, Entry* entry) const {
   const Tag tag = SeekTag(snapshot);
   const NodeRef ref = FindLeaf(Target{key, tag});
   const Leaf& leaf = *ref.leaf();
-  const uint64_t word = order_.Word(key, ref.skip());
-  // The newest version that the snapshot sees is the first entry >= (key, tag): in this leaf, or else the
-  // first of the next.
+  for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) __builtin_prefetch(&leaf.words[i]);
+  const uint64_t word = WordIn(ref, key);
   const MemEntry* best = nullptr;
   const auto consider = [&](const MemEntry* candidate) {
     if (candidate->tag <= tag && (best == nullptr || candidate->tag > best->tag) && candidate->key() == key) {
       best = candidate;
     }
   };
-  const Slot* const sorted_end = leaf.slots + ref.sorted();
-  const Slot* const first = std::partition_point(leaf.slots, sorted_end, [&](const Slot& slot) {
-    return slot.word < word ||
-           (slot.word == word && order_.Compare(slot.entry->key(), slot.entry->tag, key, tag) < 0);
-  });
-  if (first != sorted_end && first->word == word) consider(first->entry);
-  for (const Slot* slot = sorted_end; slot != leaf.slots + ref.slots(); ++slot) {
-    if (slot->word == word) consider(slot->entry);
+  const MemEntry* const in_sorted = FindInSorted(leaf, ref, word, key, tag);
+  if (in_sorted != nullptr) consider(in_sorted);
+  for (size_t i = ref.sorted(); i < ref.slots(); ++i) {
+    if (leaf.words[i] == word) consider(leaf.entries[i]);
   }
   if (best == nullptr && leaf.high != nullptr) consider(leaf.high);
   if (best == nullptr) return false;
@@ -205,8 +236,7 @@ class SortedRep::Iterator final : public InternalIterator {
 
  private:
   void Enter(NodeRef ref) {
-    leaf_ = ref.leaf();
-    skip_ = ref.skip();
+    ref_ = ref;
     slots_ = rep_->CopySorted(ref, copy_);
     valid_ = false;
   }
@@ -224,18 +254,18 @@ class SortedRep::Iterator final : public InternalIterator {
     if (slots_ > 0) Place(slots_ - 1);
   }
   void GoRight() {
-    const MemEntry* const high = leaf_->high;
+    const MemEntry* const high = ref_.leaf()->high;
     valid_ = false;
     if (high != nullptr) SeekToStartOf(rep_->FindLeaf(Target{high->key(), high->tag}));
   }
   void GoLeft() {
-    const MemEntry* const low = leaf_->low;
+    const MemEntry* const low = ref_.leaf()->low;
     valid_ = false;
     if (low != nullptr) SeekToEndOf(rep_->FindLeaf(Target{low->key(), low->tag, true}));
   }
   // Entries of the leaf that come before (key, tag).
   size_t CountBefore(const Slice& key, Tag tag) const {
-    const uint64_t word = rep_->order_.Word(key, skip_);
+    const uint64_t word = rep_->WordIn(ref_, key);
     return std::partition_point(
                copy_, copy_ + slots_,
                [&](const Slot& slot) {
@@ -247,18 +277,11 @@ class SortedRep::Iterator final : public InternalIterator {
   }
 
   const SortedRep* const rep_;
-  const Leaf* leaf_ = nullptr;
-  size_t skip_ = 0;
+  NodeRef ref_;
   size_t slots_ = 0;
   size_t index_ = 0;
   Slot copy_[Leaf::kSlots];
 };
-
-NodeRef SortedRep::FirstLeaf() const {
-  NodeRef ref = root_.load(std::memory_order_acquire);
-  while (!ref.is_leaf()) ref = ref.inner()->children[0].load(std::memory_order_acquire);
-  return ref;
-}
 
 std::unique_ptr<InternalIterator> SortedRep::NewIterator() const { return std::make_unique<Iterator>(this); }
 
@@ -271,24 +294,20 @@ void SortedRep::Insert(const Slice& key, Tag tag, const Slice& value) {
   const Target target{key, tag};
   Path path;
   path.Push(&root_);
-  size_t skip = 0;
-  uint64_t word = order_.Word(key, 0);
-  for (;;) {
+  while (!path.last().ref.is_leaf()) {
     const NodeRef ref = path.last().ref;
-    if (ref.skip() != skip) {
-      skip = ref.skip();
-      word = order_.Word(key, skip);
-    }
-    if (ref.is_leaf()) break;
     Inner& node = *ref.inner();
-    path.Push(&node.children[ChildIndex(node, ref, word, target)]);
+    path.Push(&node.children[ChildIndex(node, ref, WordIn(ref, key), target)]);
   }
   const auto [where, ref] = path.last();
-  if (ref.slots() < Leaf::kSlots) {
-    ref.leaf()->slots[ref.slots()] = Slot{word, entry};
+  const Slot added{WordIn(ref, key), entry};
+  const size_t slots = ref.slots();
+  if (slots < Leaf::kSlots) {
+    ref.leaf()->words[slots] = added.word;
+    ref.leaf()->entries[slots] = added.entry;
     where->store(ref.WithOneMoreSlot(), std::memory_order_release);
   } else {
-    SplitLeaf(&path, Slot{word, entry});
+    SplitLeaf(&path, added);
   }
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -306,8 +325,8 @@ void SortedRep::SplitLeaf(Path* path, const Slot& added) {
   // Ascending keys fill their leaves; else both halves get the same room.
   const size_t left_n = ascending ? n - 1 : n / 2;
   const MemEntry* const separator = slots[left_n].entry;
-  const NodeRef left = NewLeaf(slots, left_n, leaf.low, separator, ref.skip());
-  const NodeRef right = NewLeaf(slots + left_n, n - left_n, separator, leaf.high, ref.skip());
+  const NodeRef left = NewLeaf(slots, left_n, NodeBounds{leaf.low, separator, nullptr}, ref);
+  const NodeRef right = NewLeaf(slots + left_n, n - left_n, NodeBounds{separator, leaf.high, nullptr}, ref);
   Replace(path, left, separator, right);
 }
 
@@ -317,8 +336,9 @@ void SortedRep::Replace(Path* path, NodeRef left) {
 
 void SortedRep::Replace(Path* path, NodeRef left, const MemEntry* separator, NodeRef right) {
   if (path->length == 1) {
-    const InnerSlot children[] = {{0, nullptr, left}, {order_.Word(separator->key(), 0), separator, right}};
-    root_.store(NewInner(children, 2, nullptr, nullptr, 0), std::memory_order_release);
+    const NodeRef before = path->last().ref;
+    const InnerSlot children[] = {{0, nullptr, left}, {WordIn(before, separator->key()), separator, right}};
+    root_.store(NewInner(children, 2, NodeBounds{}, before), std::memory_order_release);
     return;
   }
   const auto [where, parent] = path->parent();
@@ -328,7 +348,7 @@ void SortedRep::Replace(Path* path, NodeRef left, const MemEntry* separator, Nod
     return;
   }
   Inner& node = *parent.inner();
-  node.words[slots] = order_.Word(separator->key(), parent.skip());
+  node.words[slots] = WordIn(parent, separator->key());
   node.separators[slots] = separator;
   node.children[slots].store(right, std::memory_order_relaxed);
   where->store(parent.WithOneMoreSlot(), std::memory_order_release);
@@ -355,54 +375,73 @@ void SortedRep::SplitInner(Path* path, NodeRef left, const MemEntry* separator, 
     const NodeRef child = i == replaced ? left : node.children[i].load(std::memory_order_relaxed);
     insert(InnerSlot{node.words[i], node.separators[i], child});
   }
-  insert(InnerSlot{order_.Word(separator->key(), ref.skip()), separator, right});
+  insert(InnerSlot{WordIn(ref, separator->key()), separator, right});
   --path->length;
   if (n + Inner::kAppendedMax <= Inner::kSlots) {
-    Replace(path, NewInner(slots, n, node.low, node.high, ref.skip()));
+    Replace(path, NewInner(slots, n, node, ref));
     return;
   }
   const bool ascending = node.high == nullptr && slots[n - 1].separator == separator;
   const size_t left_n = ascending ? n - 1 : n / 2;
   const MemEntry* const middle = slots[left_n].separator;
-  const NodeRef left_half = NewInner(slots, left_n, node.low, middle, ref.skip());
-  const NodeRef right_half = NewInner(slots + left_n, n - left_n, middle, node.high, ref.skip());
+  const NodeRef left_half = NewInner(slots, left_n, NodeBounds{node.low, middle, nullptr}, ref);
+  const NodeRef right_half =
+      NewInner(slots + left_n, n - left_n, NodeBounds{middle, node.high, nullptr}, ref);
   Replace(path, left_half, middle, right_half);
 }
 
-// Words are taken over where the new node leaves out as many bytes as the old one did.
-NodeRef SortedRep::NewLeaf(const Slot* slots, size_t n, const MemEntry* low, const MemEntry* high,
-                           size_t skip_before) {
-  const size_t skip = ChooseSkip(low, high, skip_before);
+NodeRef SortedRep::NewLeaf(const Slot* slots, size_t n, const NodeBounds& bounds, NodeRef from) {
   Leaf* const leaf = new (node_arena_.AllocateCacheLines(sizeof(Leaf))) Leaf;
-  leaf->low = low;
-  leaf->high = high;
-  std::copy_n(slots, n, leaf->slots);
-  if (skip != skip_before) {
-    for (size_t i = 0; i < n; ++i) leaf->slots[i].word = order_.Word(slots[i].entry->key(), skip);
+  static_cast<NodeBounds&>(*leaf) = bounds;
+  bool same_words = false;
+  const NodeRef ref(leaf, n, ChooseView(slots[0].entry, slots[n - 1].entry, from, leaf, &same_words));
+  for (size_t i = 0; i < n; ++i) {
+    leaf->words[i] = same_words ? slots[i].word : WordIn(ref, slots[i].entry->key());
+    leaf->entries[i] = slots[i].entry;
   }
-  return NodeRef(leaf, n, skip);
+  return ref;
 }
 
-NodeRef SortedRep::NewInner(const InnerSlot* slots, size_t n, const MemEntry* low, const MemEntry* high,
-                            size_t skip_before) {
-  const size_t skip = ChooseSkip(low, high, skip_before);
+NodeRef SortedRep::NewInner(const InnerSlot* slots, size_t n, const NodeBounds& bounds, NodeRef from) {
   Inner* const inner = new (node_arena_.AllocateCacheLines(sizeof(Inner))) Inner;
-  inner->low = low;
-  inner->high = high;
+  static_cast<NodeBounds&>(*inner) = bounds;
+  bool same_words = false;
+  const MemEntry* const first = bounds.low == nullptr && n > 1 ? slots[1].separator : bounds.low;
+  const NodeRef ref(inner, n, ChooseView(first, slots[n - 1].separator, from, inner, &same_words));
   for (size_t i = 0; i < n; ++i) {
     const MemEntry* const separator = slots[i].separator;
-    const bool same_word = skip == skip_before || separator == nullptr;
-    inner->words[i] = same_word ? slots[i].word : order_.Word(separator->key(), skip);
+    const bool keep = same_words || separator == nullptr;
+    inner->words[i] = keep ? slots[i].word : WordIn(ref, separator->key());
     inner->separators[i] = separator;
     inner->children[i].store(slots[i].child, std::memory_order_relaxed);
   }
-  return NodeRef(inner, n, skip);
+  return ref;
 }
 
-size_t SortedRep::ChooseSkip(const MemEntry* low, const MemEntry* high, size_t skip_before) const {
-  if (low == nullptr || high == nullptr) return skip_before;
-  const size_t common = order_.CommonPrefixBytes(low->key(), high->key());
-  return common < skip_before + kSkipStepBytes ? skip_before : std::min(common, NodeRef::kSkipMax);
+WordView SortedRep::ChooseView(const MemEntry* first, const MemEntry* last, NodeRef from, NodeBounds* bounds,
+                               bool* same_words) const {
+  const bool edge = bounds->low == nullptr || bounds->high == nullptr;
+  const WordView before = from.view();
+  const char* const prefix_before = from.bounds()->prefix;
+  // Are the words that the entries have now those of a prefix that all of them share?
+  const bool fits =
+      !before.clamped || (first != nullptr && first->key().starts_with(Slice(prefix_before, before.skip)) &&
+                          last->key().starts_with(Slice(prefix_before, before.skip)));
+  const size_t reserve = edge ? kEdgeReserveBytes : 0;
+  size_t shared = 0;
+  if (!edge) {
+    shared = order_.CommonPrefixBytes(bounds->low->key(), bounds->high->key());
+  } else if (first != last) {
+    shared = order_.CommonPrefixBytes(first->key(), last->key());
+  } else if (fits) {
+    shared = before.skip;  // one key says nothing about those to come
+  }
+  shared = std::min(shared, NodeRef::kSkipMax);
+  *same_words = fits && before.skip <= shared && shared < before.skip + kSkipStepBytes + reserve;
+  const size_t skip = *same_words ? before.skip : shared - std::min(shared, reserve);
+  const WordView view{skip, edge && skip > 0};
+  if (view.clamped) bounds->prefix = *same_words ? prefix_before : first->key_data();
+  return view;
 }
 
 }  // namespace pmlsm

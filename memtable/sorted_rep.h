@@ -57,8 +57,15 @@ class SortedRep final : public MemTableRep {
   NodeRef LastLeaf() const;
   size_t ChildIndex(const Inner& node, NodeRef ref, uint64_t word, const Target& target) const;
   bool Leads(const MemEntry& separator, const Target& target) const;
+  // The oldest entry of the leaf's sorted slots that is >= (key, tag), if its key may be this key.
+  const MemEntry* FindInSorted(const Leaf& leaf, NodeRef ref, uint64_t word, const Slice& key, Tag tag) const;
   // Copies a leaf's slots in order; returns how many.
   size_t CopySorted(NodeRef ref, Slot* to) const;
+  uint64_t WordIn(NodeRef ref, const Slice& key) const {
+    const WordView view = ref.view();
+    if (__builtin_expect(!view.clamped, 1)) return order_.Word(key, view.skip);
+    return order_.ClampedWord(key, Slice(ref.bounds()->prefix, view.skip));
+  }
   bool Before(const Slot& a, const Slot& b) const {
     return a.word < b.word || (a.word == b.word && order_.Compare(*a.entry, *b.entry) < 0);
   }
@@ -70,11 +77,13 @@ class SortedRep final : public MemTableRep {
   void Replace(Path* path, NodeRef left);
   void Replace(Path* path, NodeRef left, const MemEntry* separator, NodeRef right);
   void SplitInner(Path* path, NodeRef left, const MemEntry* separator, NodeRef right);
-  size_t CopySorted(NodeRef ref, InnerSlot* to) const;
-  NodeRef NewLeaf(const Slot* slots, size_t n, const MemEntry* low, const MemEntry* high, size_t skip_before);
-  NodeRef NewInner(const InnerSlot* slots, size_t n, const MemEntry* low, const MemEntry* high,
-                   size_t skip_before);
-  size_t ChooseSkip(const MemEntry* low, const MemEntry* high, size_t skip_before) const;
+  // Sorted nodes of slots that come from the node `from`, with its kind of words.
+  NodeRef NewLeaf(const Slot* slots, size_t n, const NodeBounds& bounds, NodeRef from);
+  NodeRef NewInner(const InnerSlot* slots, size_t n, const NodeBounds& bounds, NodeRef from);
+  // The best words for a new node whose entries lie in [first, last], and whether they have them already.
+  // Sets bounds->prefix.
+  WordView ChooseView(const MemEntry* first, const MemEntry* last, NodeRef from, NodeBounds* bounds,
+                      bool* same_words) const;
 
   const KeyOrder order_;
   Arena entry_arena_;
