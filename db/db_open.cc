@@ -101,7 +101,7 @@ Status DBImpl::OpenStorage() {
   storage_->extents = std::make_unique<ExtentAllocator>(pool);
   log_ = std::make_unique<InfoLog>(InfoLogFileName(name_));
   sizes_ = DerivedSizes(options_, pool->header());
-  publisher_ = Publisher::New(options_.failure_atomicity, pool, storage_->extents.get());
+  publisher_ = Publisher::New(options_.failure_atomicity, pool);
   manifest_ = std::make_unique<Manifest>(pool, publisher_.get(), pool->medium(), &counters_.manifest);
   MutexLock lock(&write_mutex_);
   wal_ = std::make_unique<WalWriter>(pool, pool->medium(), &counters_.log);

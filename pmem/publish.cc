@@ -42,7 +42,7 @@ class AtomicPublisher : public UnloggedRanges {
 
 }  // namespace
 
-std::unique_ptr<Publisher> Publisher::New(FailureAtomicity mode, Pool* pool, ExtentAllocator* extents) {
+std::unique_ptr<Publisher> Publisher::New(FailureAtomicity mode, Pool* pool) {
   switch (mode) {
     case FailureAtomicity::kTransaction:
       return NewTransactionPublisher(pool);

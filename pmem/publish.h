@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "pmem/extent_allocator.h"
 #include "pmem/pool.h"
 #include "pmem/store.h"
 #include "pmlsm/options.h"
@@ -32,8 +31,8 @@ namespace pmlsm {
 
 class Publisher {
  public:
-  // `pool` and `extents` outlive it.
-  static std::unique_ptr<Publisher> New(FailureAtomicity mode, Pool* pool, ExtentAllocator* extents);
+  // `pool` outlives it.
+  static std::unique_ptr<Publisher> New(FailureAtomicity mode, Pool* pool);
   virtual ~Publisher() = default;
 
   // Before an unreachable range is written; one range is open in a thread at a time. NoSpace: nothing is

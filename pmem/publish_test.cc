@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "pmem/extent_allocator.h"
 #include "pmem/test_dir.h"
 
 namespace pmlsm {
@@ -42,7 +43,7 @@ class PublishTest : public testing::TestWithParam<FailureAtomicity> {
     const Status status = Pool::Open(options, &pool_);
     ASSERT_TRUE(status.ok()) << status.ToString();
     extents_ = std::make_unique<ExtentAllocator>(pool_.get());
-    publisher_ = Publisher::New(GetParam(), pool_.get(), extents_.get());
+    publisher_ = Publisher::New(GetParam(), pool_.get());
   }
   void OpenSmall() {
     Close();
