@@ -173,7 +173,10 @@ bool SortedRep::Get(const Slice& key, SequenceNumber snapshot, Entry* entry) con
   const Tag tag = SeekTag(snapshot);
   const NodeRef ref = FindLeaf(Target{key, tag});
   const Leaf& leaf = *ref.leaf();
-  for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) __builtin_prefetch(&leaf.words[i]);
+  for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) {
+    __builtin_prefetch(&leaf.words[i]);
+    __builtin_prefetch(&leaf.entries[i]);
+  }
   const uint64_t word = WordIn(ref, key);
   const MemEntry* best = nullptr;
   const auto consider = [&](const MemEntry* candidate) {
