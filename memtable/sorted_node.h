@@ -44,9 +44,9 @@ class NodeRef {
 
   const NodeBounds* bounds() const;
 
-  NodeRef WithOneMoreSlot() const {
+  NodeRef WithMoreSlots(size_t added) const {
     NodeRef ref = *this;
-    ++ref.bits_;
+    ref.bits_ += added;
     return ref;
   }
 
@@ -89,10 +89,11 @@ struct alignas(64) Leaf : NodeBounds {  // low, unless null, is its first entry
   Slot slot(size_t i) const { return Slot{words[i], entries[i]}; }
 };
 
-// Slot i leads to the keys from separators[i] up to the next separator.
+// Slot i leads to the keys from separators[i] up to the next separator. Of equal separators the last one
+// counts.
 struct alignas(64) Inner : NodeBounds {
   static constexpr size_t kSlots = 60;
-  static constexpr size_t kAppendedMax = 8;  // then the node is replaced by a sorted copy
+  static constexpr size_t kAppendedMax = 12;  // then the node is replaced by a sorted copy
 
   uint64_t words[kSlots];
   const MemEntry* separators[kSlots];  // [0] is low

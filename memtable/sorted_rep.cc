@@ -54,6 +54,10 @@ struct SortedRep::InnerSlot {
   NodeRef child;
 };
 
+inline SortedRep::InnerSlot SortedRep::SlotOf(const Inner& node, size_t i) {
+  return InnerSlot{node.words[i], node.separators[i], node.children[i].load(std::memory_order_relaxed)};
+}
+
 SortedRep::SortedRep(const Comparator* comparator) : order_(comparator) {
   Leaf* const leaf = new (node_arena_.AllocateCacheLines(sizeof(Leaf))) Leaf;
   static_cast<NodeBounds&>(*leaf) = NodeBounds{};
@@ -65,6 +69,12 @@ SortedRep::SortedRep(const Comparator* comparator) : order_(comparator) {
 bool SortedRep::Leads(const MemEntry& separator, const Target& target) const {
   const int order = order_.Compare(separator.key(), separator.tag, target.key, target.tag);
   return order < 0 || (order == 0 && !target.before);
+}
+
+// Null, an open lower bound, comes first.
+bool SortedRep::SeparatorBefore(const MemEntry* a, const MemEntry* b) const {
+  if (a == b || b == nullptr) return false;
+  return a == nullptr || order_.Compare(*a, *b) < 0;
 }
 
 // The child with the last separator that Leads to the target. The node's range holds the target, so the first
@@ -88,12 +98,12 @@ inline size_t SortedRep::ChildIndex(const Inner& node, NodeRef ref, uint64_t wor
   }
   for (size_t i = sorted; i < ref.slots(); ++i) {
     if (node.words[i] > word || node.words[i] < node.words[index]) continue;
-    if (node.words[i] == word && !Leads(*node.separators[i], target)) continue;
-    if (index > 0 && node.words[i] == node.words[index] &&
-        order_.Compare(*node.separators[i], *node.separators[index]) < 0) {
+    if (node.words[i] == word && node.separators[i] != nullptr && !Leads(*node.separators[i], target))
+      continue;
+    if (node.words[i] == node.words[index] && SeparatorBefore(node.separators[i], node.separators[index])) {
       continue;
     }
-    index = i;
+    index = i;  // of equal separators the last one
   }
   return index;
 }
@@ -110,7 +120,14 @@ NodeRef SortedRep::FindLeaf(const Target& target) const {
 
 NodeRef SortedRep::FirstLeaf() const {
   NodeRef ref = root_.load(std::memory_order_acquire);
-  while (!ref.is_leaf()) ref = ref.inner()->children[0].load(std::memory_order_acquire);
+  while (!ref.is_leaf()) {
+    const Inner& node = *ref.inner();
+    size_t first = 0;
+    for (size_t i = ref.sorted(); i < ref.slots(); ++i) {
+      if (node.separators[i] == node.separators[0]) first = i;
+    }
+    ref = node.children[first].load(std::memory_order_acquire);
+  }
   return ref;
 }
 
@@ -120,10 +137,7 @@ NodeRef SortedRep::LastLeaf() const {
     const Inner& node = *ref.inner();
     size_t last = ref.sorted() - 1;
     for (size_t i = ref.sorted(); i < ref.slots(); ++i) {
-      if (last == 0 ||
-          Before(Slot{node.words[last], node.separators[last]}, Slot{node.words[i], node.separators[i]})) {
-        last = i;
-      }
+      if (!SeparatorBefore(node.separators[i], node.separators[last])) last = i;
     }
     ref = node.children[last].load(std::memory_order_acquire);
   }
@@ -309,7 +323,7 @@ void SortedRep::Insert(const Slice& key, Tag tag, const Slice& value) {
   if (slots < Leaf::kSlots) {
     ref.leaf()->words[slots] = added.word;
     ref.leaf()->entries[slots] = added.entry;
-    where->store(ref.WithOneMoreSlot(), std::memory_order_release);
+    where->store(ref.WithMoreSlots(1), std::memory_order_release);
   } else {
     SplitLeaf(&path, added);
   }
@@ -347,17 +361,19 @@ void SortedRep::Replace(Path* path, NodeRef left, const MemEntry* separator, Nod
   }
   const auto [where, parent] = path->parent();
   const size_t slots = parent.slots();
-  if (slots == Inner::kSlots || slots - parent.sorted() == Inner::kAppendedMax) {
+  if (slots + 2 > Inner::kSlots || slots + 2 - parent.sorted() > Inner::kAppendedMax) {
     SplitInner(path, left, separator, right);
     return;
   }
-  // 1. Publish right. 2. Publish left, which lacks what right holds (invariant 4).
   Inner& node = *parent.inner();
-  node.words[slots] = WordIn(parent, separator->key());
-  node.separators[slots] = separator;
-  node.children[slots].store(right, std::memory_order_relaxed);
-  where->store(parent.WithOneMoreSlot(), std::memory_order_release);
-  Replace(path, left);
+  const size_t replaced = path->last().where - node.children;
+  node.words[slots] = node.words[replaced];
+  node.separators[slots] = node.separators[replaced];
+  node.children[slots].store(left, std::memory_order_relaxed);
+  node.words[slots + 1] = WordIn(parent, separator->key());
+  node.separators[slots + 1] = separator;
+  node.children[slots + 1].store(right, std::memory_order_relaxed);
+  where->store(parent.WithMoreSlots(2), std::memory_order_release);
 }
 
 // Replaces the parent of the path's last node by one or two sorted copies that hold left and right.
@@ -368,18 +384,23 @@ void SortedRep::SplitInner(Path* path, NodeRef left, const MemEntry* separator, 
   InnerSlot slots[Inner::kSlots + 1];
   size_t n = 0;
   const auto insert = [&](const InnerSlot& added) {
-    size_t place = n++;
-    for (; place > 1 &&
-           Before(Slot{added.word, added.separator}, Slot{slots[place - 1].word, slots[place - 1].separator});
-         --place) {
-      slots[place] = slots[place - 1];
+    size_t place = n;
+    const auto before = [&](const InnerSlot& at) {
+      return added.word < at.word ||
+             (added.word == at.word && SeparatorBefore(added.separator, at.separator));
+    };
+    while (place > 0 && before(slots[place - 1])) --place;
+    if (place > 0 && slots[place - 1].separator == added.separator) {
+      slots[place - 1] = added;  // the later one counts
+      return;
     }
+    std::copy_backward(slots + place, slots + n, slots + n + 1);
     slots[place] = added;
+    ++n;
   };
-  for (size_t i = 0; i < ref.slots(); ++i) {
-    const NodeRef child = i == replaced ? left : node.children[i].load(std::memory_order_relaxed);
-    insert(InnerSlot{node.words[i], node.separators[i], child});
-  }
+  for (size_t i = 0; i < ref.sorted(); ++i) slots[n++] = SlotOf(node, i);
+  for (size_t i = ref.sorted(); i < ref.slots(); ++i) insert(SlotOf(node, i));
+  insert(InnerSlot{node.words[replaced], node.separators[replaced], left});
   insert(InnerSlot{WordIn(ref, separator->key()), separator, right});
   --path->length;
   if (n + Inner::kAppendedMax <= Inner::kSlots) {

@@ -1,23 +1,26 @@
 // SortedRep: the default memtable, a B+-tree in DRAM whose nodes are append-only.
 //
 // One writer; readers take no lock, never wait and never retry. Invariants:
-// 1. A node covers a range [low, high) of internal keys that never changes. The children of an inner node
-//    partition its range.
-// 2. A slot of a node is written once, before the reference that counts it is published, and never again,
-//    but for the child references of inner nodes, each of which is one atomic word. Hence a reference, once
-//    loaded, is a snapshot: the slots that it counts are complete and fixed.
-// 3. An insert appends a slot to a leaf and publishes it by one release store of the leaf's reference in its
+// 1. A node covers a range [low, high) of internal keys that never changes.
+// 2. A slot of a node is written before the reference that counts it is published, and never changes, but for
+//    the child references of inner nodes. Each of those is one atomic word, and is only ever replaced by a
+//    reference that covers the same range: the same node with more slots, or a sorted copy of it.
+// 3. Hence a reference, once loaded, is a snapshot. A leaf's entries are fixed by it. The slots of an inner
+// node
+//    that it counts part the node's range among the children; of slots with equal separators the last one
+//    counts.
+// 4. An insert appends a slot to a leaf and publishes it by one release store of the leaf's reference in its
 //    parent (or root_). Slots below ref.sorted() are in order; the others are not.
-// 4. A full node is not changed: copies that are sorted replace it, one or two that share its range. Its
-//    content stays for readers that have come to it. Of two, the right one is published first: until the left
-//    one takes the full node's place both hold the right half, and each is complete for what is looked up
-//    there.
-// 5. Every node that a reader meets was in the tree at some time after the reader started at root_: so it
-//    holds all of its range that was inserted before. (By induction: a node that is replaced keeps the
-//    references it had when it was replaced.)
-// 6. A leaf's low, unless null, is its first entry for ever, so it is also the entry that follows the leaf to
-//    its left.
-// Nodes of invariant 4 stay until the rep is destroyed; they take about as much space as the nodes in use.
+// 5. A full node is not changed. Sorted copies of its two halves are appended to its parent, the left one
+// with
+//    the full node's separator, by one release store; whoever has an older snapshot of the parent still comes
+//    to the full node. (To put the left half in the full node's slot would break 2 and 3: a reader that chose
+//    the slot by the older snapshot would look for the right half's keys in the left one.)
+// 6. Every node that a reader meets was in the tree at some time after the reader started at root_, or still
+//    has all that it held then: so the reader finds in it all of its range that was inserted before.
+// 7. A leaf's low, unless null, is its first entry for ever, so it is also the entry that follows the leaf to
+//    its left. A bound, once it exists, stays a bound.
+// Nodes that were replaced stay until the rep is destroyed; they take about as much space as those in use.
 #pragma once
 
 #include <atomic>
@@ -59,6 +62,7 @@ class SortedRep final : public MemTableRep {
   bool Leads(const MemEntry& separator, const Target& target) const;
   // The first of the leaf's sorted entries that is >= (key, tag); null if it cannot have this key.
   const MemEntry* FindInSorted(const Leaf& leaf, NodeRef ref, uint64_t word, const Slice& key, Tag tag) const;
+  bool SeparatorBefore(const MemEntry* a, const MemEntry* b) const;
   // Copies a leaf's slots in order; returns how many.
   size_t CopySorted(NodeRef ref, Slot* to) const;
   uint64_t WordIn(NodeRef ref, const Slice& key) const {
@@ -73,6 +77,7 @@ class SortedRep final : public MemTableRep {
   // --- The writer ---
 
   void SplitLeaf(Path* path, const Slot& added);
+  static InnerSlot SlotOf(const Inner& node, size_t i);
   // Puts left, or left and right, which starts at separator, in the place of the node at the path's end.
   void Replace(Path* path, NodeRef left);
   void Replace(Path* path, NodeRef left, const MemEntry* separator, NodeRef right);
