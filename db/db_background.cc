@@ -175,7 +175,8 @@ void DBImpl::RetireSegments(uint64_t oldest_needed, ManifestState* state) const 
 bool DBImpl::MergeIfDue() {
   if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
   std::optional<MergePick> pick;
-  if (!options_.disable_auto_compactions) pick = picker_.Pick(*version_);
+  // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
+  if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
   if (!pick && merge_for_space_) pick = PickForSpace();
   merge_for_space_ = false;
   if (!pick) return false;
