@@ -15,6 +15,7 @@
 #include "db/wal_reader.h"
 #include "db/write_batch_format.h"
 #include "pmem/files.h"
+#include "pmem/pool_set_file.h"
 #include "util/check.h"
 
 namespace pmlsm {
@@ -273,6 +274,12 @@ Status DestroyDB(const std::string& name, const Options& options) {
   std::error_code error;
   if (!std::filesystem::exists(name, error)) return Status::OK();
   if (!std::filesystem::is_directory(name, error)) return Status::InvalidArgument("not a directory", name);
+  if (options.pool_file.empty()) {
+    // LOG and IDENTITY may be those of another kind of DB.
+    bool ours = false;
+    Status s = PoolSetHasRemains(PoolSetPaths(name), &ours);
+    if (!s.ok() || !ours) return s;
+  }
   DBLock lock;
   const bool has_lock = std::filesystem::exists(LockFileName(name), error);
   Status s = has_lock ? lock.Acquire(LockFileName(name)) : Status::OK();
