@@ -78,8 +78,10 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
 // ---- Flush ----
 
 bool DBImpl::HasRunSlot() const {
-  // Without merges nothing would ever free a slot; the manifest has room for this many.
-  constexpr size_t kRunsMaxUnmerged = 512;
+  // Without merges nothing would ever free a slot. All levels have as many slots as the longest one, and half a
+  // manifest must hold those of 16 levels; the other half is for log segments.
+  constexpr size_t kRunsMaxUnmerged = 256;
+  static_assert(16 * kRunsMaxUnmerged * sizeof(uint64_t) <= kManifestTwinBytes / 2);
   const size_t slots =
       options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
   return version_->runs(0).size() < slots;
@@ -173,7 +175,8 @@ void DBImpl::RetireSegments(uint64_t oldest_needed, ManifestState* state) const 
 bool DBImpl::MergeIfDue() {
   if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
   std::optional<MergePick> pick;
-  if (!options_.disable_auto_compactions) pick = picker_.Pick(*version_);
+  // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
+  if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
   if (!pick && merge_for_space_) pick = PickForSpace();
   merge_for_space_ = false;
   if (!pick) return false;

@@ -72,6 +72,7 @@ class DBImpl final : public DB {
   Status LoadVersion();
   Status CheckComparator(const std::string& stored) const;
   Status ReplayLog();
+  void DropSegmentsBut(const std::set<uint64_t>& replayed) REQUIRES(mutex_);
   void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records);
   Status StartFirstSegment();
   Status WriteInfoFiles() const;

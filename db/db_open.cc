@@ -7,6 +7,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "db/db_files.h"
@@ -14,6 +15,7 @@
 #include "db/wal_reader.h"
 #include "db/write_batch_format.h"
 #include "pmem/files.h"
+#include "pmem/pool_set_file.h"
 #include "util/check.h"
 
 namespace pmlsm {
@@ -180,15 +182,18 @@ Status DBImpl::ReplayLog() {
   WalReader reader(storage_->pool.get(), state_.segments, state_.clean_end);
   WalReader::Record record;
   uint64_t records = 0;
+  std::set<uint64_t> replayed;  // segments
   while (reader.Next(&record)) {
     const SequenceNumber last = record.first_sequence + record.count - 1;
     if (last > state_.families[0].flushed_sequence) {
       ReplayRecord(record.segment, record.first_sequence, record.payload);
+      replayed.insert(record.segment);
       ++records;
     }
     last_sequence_ = std::max(last_sequence_.load(), last);
   }
-  log_end_ = std::max({log_end_, reader.end_position(), state_.clean_end});
+  // Exactly where the records that count end: the next open takes it for the end of the last of these segments.
+  log_end_ = state_.segments.empty() ? std::max(log_end_, state_.clean_end) : reader.end_position();
   log_->Write("log: %" PRIu64 " records replayed, %" PRIu64 " bytes behind the end dropped; %s", records,
               reader.dropped_bytes(),
               reader.end() == WalReader::End::kClean ? "whole" : reader.detail().c_str());
@@ -201,7 +206,23 @@ Status DBImpl::ReplayLog() {
     return Status::Corruption(
         "log", reader.detail() + ": record does not verify (wal_recovery_mode is " + ToString(mode) + ")");
   }
+  DropSegmentsBut(replayed);
   return Status::OK();
+}
+
+// Segments of which nothing was replayed: empty ones, left by opens that did not write, and those behind the
+// place where point-in-time recovery stopped. Step 5 publishes a manifest without them; until then nothing is
+// written to their space.
+void DBImpl::DropSegmentsBut(const std::set<uint64_t>& replayed) {
+  std::vector<SegmentRecord> kept;
+  for (const SegmentRecord& segment : state_.segments) {
+    if (replayed.count(segment.number) != 0) {
+      kept.push_back(segment);
+    } else {
+      storage_->extents->Free({segment.offset, segment.bytes});
+    }
+  }
+  state_.segments = std::move(kept);
 }
 
 void DBImpl::ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records) {
@@ -253,6 +274,12 @@ Status DestroyDB(const std::string& name, const Options& options) {
   std::error_code error;
   if (!std::filesystem::exists(name, error)) return Status::OK();
   if (!std::filesystem::is_directory(name, error)) return Status::InvalidArgument("not a directory", name);
+  if (options.pool_file.empty()) {
+    // LOG and IDENTITY may be those of another kind of DB.
+    bool ours = false;
+    Status s = PoolSetHasRemains(PoolSetPaths(name), &ours);
+    if (!s.ok() || !ours) return s;
+  }
   DBLock lock;
   const bool has_lock = std::filesystem::exists(LockFileName(name), error);
   Status s = has_lock ? lock.Acquire(LockFileName(name)) : Status::OK();

@@ -221,10 +221,22 @@ Status RepairParts(const PoolSetPaths& paths) {
   return Renumber(paths.parts, &parts);
 }
 
+Status PoolSetHasRemains(const PoolSetPaths& paths, bool* remains) {
+  Status status = PathExists(paths.parts + "/" + PartName(0), remains);
+  if (status.ok() && !*remains) status = PathExists(paths.new_parts, remains);
+  if (!status.ok() || *remains) return status;
+  std::string content;
+  // A file that cannot be read is not ours to remove.
+  *remains = ReadSmallFile(paths.set, &content).ok() && content.compare(0, strlen(kSetHead), kSetHead) == 0;
+  return status;
+}
+
 Status RemovePoolSet(const PoolSetPaths& paths) {
-  // CRASH after the rename: parts.new/ says that the pool is unfinished, so the rest is only removed again.
   bool exists = false;
-  Status status = PathExists(paths.parts, &exists);
+  Status status = PoolSetHasRemains(paths, &exists);
+  if (!status.ok() || !exists) return status;
+  // CRASH after the rename: parts.new/ says that the pool is unfinished, so the rest is only removed again.
+  status = PathExists(paths.parts, &exists);
   if (status.ok() && exists) {
     status = RemoveDirectory(paths.new_parts);
     if (status.ok()) status = Rename(paths.parts, paths.new_parts);

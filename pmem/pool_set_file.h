@@ -39,6 +39,9 @@ Status RefreshSetFile(const PoolSetPaths& paths);
 // ("truncated") part; Corruption if the first one is no pool, InvalidArgument if it has another layout.
 Status RepairParts(const PoolSetPaths& paths);
 
+// Whether the directory holds a pool, a half-made or a half-removed one: what RemovePoolSet may remove.
+Status PoolSetHasRemains(const PoolSetPaths& paths, bool* remains);
+
 // Removes the files of a finished or unfinished pool, in an order that never looks like a pool without parts.
 Status RemovePoolSet(const PoolSetPaths& paths);
 

@@ -127,6 +127,7 @@ struct PMLSM_EXPORT Options {
 
   MergeOrder merge_order = MergeOrder::kAuto;
   MergeDestination merge_destination = MergeDestination::kAuto;
+  // Merges run only when asked for (CompactRange), or when level 0 has 256 runs.
   bool disable_auto_compactions = false;
 
   // InvalidArgument or NotSupported with the option's name, value and range, or OK. DB::Open calls it.

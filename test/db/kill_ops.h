@@ -1,0 +1,87 @@
+// The operations of kill_test: number i of a seed is the same in the writer and in the test that kills it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "test/db/db_test_support.h"
+
+namespace pmlsm {
+
+struct KillOperation {
+  enum Kind { kPut, kDelete, kBatch, kFlush, kCompact };
+  struct Change {
+    bool is_delete;
+    std::string key;
+    std::string value;
+  };
+  Kind kind;
+  bool sync;
+  std::vector<Change> changes;
+
+  KillOperation(uint64_t seed, uint64_t number) {
+    Random random(seed * 1000003 + number);
+    for (int i = 0; i < 4; ++i) random.Next();
+    const uint64_t dice = random.Uniform(1000);
+    sync = !random.OneIn(4);
+    kind = dice < 700 ? kPut : dice < 850 ? kDelete : dice < 985 ? kBatch : dice < 997 ? kFlush : kCompact;
+    if (kind == kFlush || kind == kCompact) return;
+    uint64_t count = kind != kBatch ? 1 : 1 + random.Uniform(20);
+    // Larger than a memtable and than a log segment.
+    const bool huge = kind == kBatch && random.OneIn(40);
+    if (huge) count = 40;
+    for (; count > 0; --count) {
+      Change change;
+      change.is_delete = kind == kDelete || (kind == kBatch && random.OneIn(4));
+      change.key = "key" + std::to_string(random.Uniform(600));
+      if (!change.is_delete) {
+        change.value = std::to_string(number) + std::string(random.Uniform(huge ? 4000 : 150), 'v');
+      }
+      changes.push_back(std::move(change));
+    }
+  }
+
+  void Apply(Model* model) const {
+    for (const Change& change : changes) {
+      if (change.is_delete) {
+        model->erase(change.key);
+      } else {
+        (*model)[change.key] = change.value;
+      }
+    }
+  }
+
+  Status Apply(DB* db) const {
+    WriteOptions write;
+    write.sync = sync;
+    switch (kind) {
+      case kPut:
+        return db->Put(write, changes[0].key, changes[0].value);
+      case kDelete:
+        return db->Delete(write, changes[0].key);
+      case kFlush:
+        return db->Flush();
+      case kCompact:
+        return db->CompactRange({}, nullptr, nullptr);
+      case kBatch:
+        break;
+    }
+    WriteBatch batch;
+    for (const Change& change : changes) {
+      Status s = change.is_delete ? batch.Delete(change.key) : batch.Put(change.key, change.value);
+      if (!s.ok()) return s;
+    }
+    return db->Write(write, &batch);
+  }
+};
+
+inline Options KillOptions(FailureAtomicity failure_atomicity, MemTableType memtable) {
+  Options options = TinyOptions();
+  options.failure_atomicity = failure_atomicity;
+  options.memtable = memtable;
+  options.write_buffer_size = 16 << 10;
+  return options;
+}
+
+}  // namespace pmlsm
