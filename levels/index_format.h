@@ -34,6 +34,9 @@ inline constexpr uint8_t kIndexWide = 2;
 // still in the child before (its versions continue here).
 inline constexpr uint32_t kChildAfter = 1u << 31;
 
+// The heads start at a multiple of 8.
+inline constexpr size_t IndexRoundUp(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
+
 inline constexpr size_t kIndexNodeBytes = 1024;  // target; a node of two children may be larger
 
 }  // namespace pmlsm

@@ -68,7 +68,7 @@ struct TableBuilder::Rep {
     header.nodes_place = sizeof(TableHeader);
   }
 
-  // Where the node that is being put together would start.
+  // Whether the entry opens another node.
   bool StartsNode(const Shape& shape) const {
     return !node.empty() && node.UsedBytesWith(shape.entry_bytes) > options.node_bytes;
   }

@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "util/hash.h"
 #include "util/random.h"
 
 namespace pmlsm {
 namespace {
+
+// Enough for trees and directories of several levels.
+constexpr int kInserts = 8000;
 
 // Shorter keys first, then bytewise: an order that no prefix of a key tells anything about.
 class ShortestFirst final : public Comparator {
@@ -163,13 +167,13 @@ TEST_P(MemTableRepTest, EmptyHasNothing) { ExpectSameAsModel(); }
 
 TEST_P(MemTableRepTest, RandomKeysAgreeWithTheModel) {
   Random random(Seed());
-  for (int i = 0; i < 20000; ++i) Insert(RandomBytes(&random, 16), std::to_string(i));
+  for (int i = 0; i < kInserts; ++i) Insert(RandomBytes(&random, 16), std::to_string(i));
   ExpectSameAsModel(7);
 }
 
 TEST_P(MemTableRepTest, OverwritesAndTombstonesAreVersions) {
   Random random(Seed());
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < kInserts; ++i) {
     Insert(Decimal(random.Uniform(3000)), std::to_string(i),
            random.OneIn(4) ? ValueType::kDeletion : ValueType::kValue);
   }
@@ -177,12 +181,12 @@ TEST_P(MemTableRepTest, OverwritesAndTombstonesAreVersions) {
 }
 
 TEST_P(MemTableRepTest, AscendingKeysAgreeWithTheModel) {
-  for (int i = 0; i < 20000; ++i) Insert(Decimal(i), std::to_string(i));
+  for (int i = 0; i < kInserts; ++i) Insert(Decimal(i), std::to_string(i));
   ExpectSameAsModel(7);
 }
 
 TEST_P(MemTableRepTest, DescendingKeysAgreeWithTheModel) {
-  for (int i = 20000; i > 0; --i) Insert(Decimal(i), std::to_string(i));
+  for (int i = kInserts; i > 0; --i) Insert(Decimal(i), std::to_string(i));
   ExpectSameAsModel(7);
 }
 
@@ -229,7 +233,7 @@ TEST_P(MemTableRepTest, LongSharedPrefixesAgreeWithTheModel) {
   Random random(Seed());
   const std::string prefixes[] = {"", "user", std::string(40, 'p'), std::string(700, 'q'),
                                   std::string(40, 'p') + "/" + std::string(30, '\0')};
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < kInserts; ++i) {
     Insert(prefixes[random.Uniform(5)] + Decimal(random.Uniform(1000000)), std::to_string(i));
   }
   ExpectSameAsModel(7);
@@ -237,9 +241,21 @@ TEST_P(MemTableRepTest, LongSharedPrefixesAgreeWithTheModel) {
 
 TEST_P(MemTableRepTest, KeysOfFewDistinctBytesAgreeWithTheModel) {
   Random random(Seed());
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < kInserts; ++i) {
     Insert(RandomBytes(&random, random.Uniform(24), 2), std::to_string(i));
   }
+  ExpectSameAsModel(7);
+}
+
+// The hash memtable's directory would need 2^10 entries to tell them apart.
+TEST_P(MemTableRepTest, KeysWhoseHashesShareTheirTopBitsAgreeWithTheModel) {
+  Random random(Seed());
+  for (int i = 0; i < 2000;) {
+    const std::string key = RandomBytes(&random, 8);
+    if ((KeyHash(key) >> 54) != 0) continue;
+    Insert(key, std::to_string(i++));
+  }
+  EXPECT_LE(rep_->ApproximateBytes(), size_t{1} << 20);
   ExpectSameAsModel(7);
 }
 
@@ -257,7 +273,7 @@ TEST_P(MemTableRepTest, EntriesStayWhereTheyAre) {
   Insert("stays", "here");
   Entry before;
   ASSERT_TRUE(rep_->Get("stays", kMaxSequenceNumber, &before));
-  for (int i = 0; i < 20000; ++i) Insert(Decimal(i), "");
+  for (int i = 0; i < kInserts; ++i) Insert(Decimal(i), "");
   Entry after;
   ASSERT_TRUE(rep_->Get("stays", kMaxSequenceNumber, &after));
   EXPECT_EQ(before.value.data(), after.value.data());

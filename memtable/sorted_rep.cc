@@ -173,7 +173,11 @@ bool SortedRep::Get(const Slice& key, SequenceNumber snapshot, Entry* entry) con
   const Tag tag = SeekTag(snapshot);
   const NodeRef ref = FindLeaf(Target{key, tag});
   const Leaf& leaf = *ref.leaf();
-  for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) __builtin_prefetch(&leaf.words[i]);
+  // Fetched together, or each step of the search would wait for a line of its own.
+  for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) {
+    __builtin_prefetch(&leaf.words[i]);
+    __builtin_prefetch(&leaf.entries[i]);
+  }
   const uint64_t word = WordIn(ref, key);
   const MemEntry* best = nullptr;
   const auto consider = [&](const MemEntry* candidate) {
@@ -347,6 +351,7 @@ void SortedRep::Replace(Path* path, NodeRef left, const MemEntry* separator, Nod
     SplitInner(path, left, separator, right);
     return;
   }
+  // 1. Publish right. 2. Publish left, which lacks what right holds (invariant 4).
   Inner& node = *parent.inner();
   node.words[slots] = WordIn(parent, separator->key());
   node.separators[slots] = separator;

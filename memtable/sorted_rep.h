@@ -57,7 +57,7 @@ class SortedRep final : public MemTableRep {
   NodeRef LastLeaf() const;
   size_t ChildIndex(const Inner& node, NodeRef ref, uint64_t word, const Target& target) const;
   bool Leads(const MemEntry& separator, const Target& target) const;
-  // The oldest entry of the leaf's sorted slots that is >= (key, tag), if its key may be this key.
+  // The first of the leaf's sorted entries that is >= (key, tag); null if it cannot have this key.
   const MemEntry* FindInSorted(const Leaf& leaf, NodeRef ref, uint64_t word, const Slice& key, Tag tag) const;
   // Copies a leaf's slots in order; returns how many.
   size_t CopySorted(NodeRef ref, Slot* to) const;
