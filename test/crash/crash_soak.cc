@@ -31,7 +31,9 @@ DbRunConfig RandomConfig(uint64_t seed, uint64_t round) {
   config.unsynced = random.OneIn(3);
   config.reader = !config.unsynced && random.OneIn(2);
   config.at_flushes = random.OneIn(4);
-  config.sparseness = config.at_flushes ? 8 : 1;
+  // So that runs take about as long: transactions fence their logs, and flushes are many.
+  config.sparseness = config.failure_atomicity == FailureAtomicity::kTransaction ? 4 : 1;
+  if (config.at_flushes) config.sparseness *= 8;
   config.seed = seed + round;
   return config;
 }

@@ -11,6 +11,8 @@ namespace {
 // The quick set: the soak is denser.
 constexpr int kRecoveries = 1;
 constexpr uint64_t kSparseness = 3;
+// Transactions fence their logs: many more instants an operation.
+constexpr uint64_t kTransactionSparseness = 12;
 
 class DbCrashTest : public testing::TestWithParam<DbRunConfig> {};
 
@@ -28,7 +30,8 @@ DbRunConfig Config(FailureAtomicity failure_atomicity, MemTableType memtable, Me
   config.memtable = memtable;
   config.merge_order = order;
   config.merge_destination = destination;
-  config.sparseness = kSparseness;
+  const bool transactions = failure_atomicity == FailureAtomicity::kTransaction;
+  config.sparseness = transactions ? kTransactionSparseness : kSparseness;
   config.seed = static_cast<uint64_t>(failure_atomicity) * 2 + static_cast<uint64_t>(memtable) + 1;
   config.background_jobs = memtable == MemTableType::kHash ? 2 : 1;
   config.writers = order == MergeOrder::k2Way ? 2 : 1;
