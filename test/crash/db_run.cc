@@ -27,20 +27,20 @@ struct Act {
 };
 
 constexpr Act kLife[] = {
-    {"put", Style::kSmallPuts, 30, 0, false, 2},
-    {"batch", Style::kSmallBatches, 12, 0, false, 2},
+    {"put", Style::kSmallPuts, 30, 0, false, 1},
+    {"batch", Style::kSmallBatches, 12, 0, false, 1},
     {"large batch", Style::kBigBatches, 3, 0, false, 4},
-    {"flush", Style::kMediumPuts, 40, 10, false, 8},
-    {"merge", Style::kSmallBatches, 48, 6, true, 16},
-    {"log", Style::kMediumPuts, 250, 0, false, 40},
-    {"grow", Style::kHugePuts, 60, 0, false, 40},
+    {"flush", Style::kMediumPuts, 40, 10, false, 4},
+    {"merge", Style::kSmallBatches, 48, 6, true, 6},
+    {"log", Style::kMediumPuts, 250, 0, false, 16},
+    {"grow", Style::kHugePuts, 60, 0, false, 60},
     // After a clean close.
-    {"put after open", Style::kSmallPuts, 10, 0, false, 4},
+    {"put after open", Style::kSmallPuts, 10, 0, false, 1},
 };
 constexpr size_t kActs = sizeof(kLife) / sizeof(kLife[0]);
 constexpr uint64_t kCreateOneIn = 4;
-constexpr uint64_t kCloseOneIn = 2;
-constexpr uint64_t kOpenOneIn = 2;
+constexpr uint64_t kCloseOneIn = 4;
+constexpr uint64_t kOpenOneIn = 1;
 constexpr uint64_t kRecoveryOneIn = 2;
 
 std::string Wrong(const std::string& where, const Status& status) {
@@ -79,7 +79,8 @@ class DbLife {
 
  private:
   void SetPhase(const char* name, uint64_t one_in) {
-    simulator_->SetPhase(name, one_in * config_.sparseness);
+    // What has few instants in every mode is always looked at whole.
+    simulator_->SetPhase(name, one_in == 1 ? 1 : one_in * config_.sparseness);
   }
 
   std::string Open(const char* phase, uint64_t one_in) {

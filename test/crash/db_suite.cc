@@ -52,7 +52,7 @@ void RunRecoveries(const DbRunConfig& config, const std::string& kept, int depth
   plan.scratch = scratch.path();
   plan.start = kept + kKeptImageDirectory;
   plan.captures = 1;
-  plan.capture_one_in = 10;
+  plan.capture_one_in = 5;
   const Report report =
       RunForked(kRunSecondsMax, [&](Report* shared) { return RunDbRecovery(config, plan, kept, shared); });
   AddReport(config, report, &scratch, result);
@@ -67,6 +67,7 @@ SuiteResult RunDbSuite(const DbRunConfig& config, int recoveries) {
   Plan plan;
   plan.scratch = scratch.path();
   plan.captures = recoveries;
+  plan.capture_one_in = 10;
   const Report report =
       RunForked(kRunSecondsMax, [&](Report* shared) { return RunDbLife(config, plan, shared); });
   AddReport(config, report, &scratch, &result);
