@@ -56,14 +56,17 @@ Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* 
   return stream->status();
 }
 
-// The part of an input from the cut on; null if nothing is left.
+// The part of an input from the cut on; null if nothing is left. An input that is itself such a part, of a merge that did
+// not come to its end, may begin above the cut: what lies below stays dead.
 std::shared_ptr<const Run> Rest(const Run& input, const Comparator* comparator, const std::string& cut) {
+  const bool begins_above = input.has_live_lower() && comparator->Compare(input.live_lower(), cut) > 0;
+  const std::string& live_lower = begins_above ? input.live_lower() : cut;
   std::vector<TableRef> tables;
   for (const TableRef& table : input.tables()) {
-    if (comparator->Compare(table->table().largest(), cut) >= 0) tables.push_back(table);
+    if (comparator->Compare(table->table().largest(), live_lower) >= 0) tables.push_back(table);
   }
   if (tables.empty()) return nullptr;
-  return std::make_shared<const Run>(comparator, input.number(), std::move(tables), true, cut);
+  return std::make_shared<const Run>(comparator, input.number(), std::move(tables), true, live_lower);
 }
 
 }  // namespace

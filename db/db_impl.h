@@ -125,6 +125,7 @@ class DBImpl final : public DB {
   std::string Stats() REQUIRES(mutex_);
   bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
   std::string PmemCounters() const;
+  Status CheckStructures() const REQUIRES(mutex_);
 
   // Constant after Open.
   const std::string name_;

@@ -28,6 +28,7 @@ PoolOptions MakePoolOptions(const Options& options, const std::string& name) {
   pool.max_pmem_bytes = options.max_pmem_bytes;
   pool.extent_bytes = options.extent_bytes;
   pool.client_bytes = kManifestAreaBytes;
+  pool.snapshots = options.failure_atomicity == FailureAtomicity::kTransaction;
   return pool;
 }
 

@@ -75,6 +75,12 @@ std::string DBImpl::Stats() {
   return text + LevelStats();
 }
 
+// Reads all tables under the lock: for tests and for the suspicious.
+Status DBImpl::CheckStructures() const {
+  storage_->extents->Check();
+  return version_->Check();
+}
+
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   const std::string name = property.ToString();
   MutexLock lock(&mutex_);
@@ -89,6 +95,8 @@ bool DBImpl::GetProperty(const Slice& property, std::string* value) {
     *value = pmlsm::ToString(storage_->pool->medium());
   } else if (name == "pmlsm.pmem-counters") {
     *value = PmemCounters();
+  } else if (name == "pmlsm.check") {
+    *value = CheckStructures().ToString();
   } else if (name == "pmlsm.background-error") {
     *value = background_error_.ToString();
   } else {

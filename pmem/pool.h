@@ -43,6 +43,7 @@ struct PoolOptions {
   uint64_t max_pmem_bytes = 0;  // 0 = 90 % of the file system; for creation
   uint64_t extent_bytes = 0;    // for creation
   uint64_t client_bytes = 0;    // for creation: size of the client area, zeroed
+  bool snapshots = false;       // transactions will log more than single words
 };
 
 class Pool {
@@ -100,6 +101,7 @@ class Pool {
   Pool() = default;
   Status OpenSet(const PoolOptions& options);
   Status OpenFile(const PoolOptions& options);
+  Status OpenHandle(const std::string& path, bool snapshots);
   Status LoadRoot();
   Status CheckHeader(uint64_t root_offset, uint64_t root_bytes) const;
   Status LoadGroups();

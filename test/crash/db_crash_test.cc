@@ -1,0 +1,67 @@
+// A DB survives power failures at any instant, in every mode of failure atomicity, with both memtables.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "test/crash/db_suite.h"
+
+namespace pmlsm::crash {
+namespace {
+
+// The quick set: the soak is denser.
+constexpr int kRecoveries = 2;
+constexpr uint64_t kSparseness = 2;
+// Transactions fence their logs: many more instants an operation.
+constexpr uint64_t kTransactionSparseness = 10;
+
+class DbCrashTest : public testing::TestWithParam<DbRunConfig> {};
+
+TEST_P(DbCrashTest, SurvivesPowerFailuresAtAnyInstant) {
+  const SuiteResult result = RunDbSuite(GetParam(), kRecoveries);
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GT(result.images, 300u);
+  printf("%s\n%s", GetParam().ToString().c_str(), FormatPhases(result.reports).c_str());
+}
+
+DbRunConfig Config(FailureAtomicity failure_atomicity, MemTableType memtable, MergeOrder order,
+                   MergeDestination destination) {
+  DbRunConfig config;
+  config.failure_atomicity = failure_atomicity;
+  config.memtable = memtable;
+  config.merge_order = order;
+  config.merge_destination = destination;
+  const bool transactions = failure_atomicity == FailureAtomicity::kTransaction;
+  config.sparseness = transactions ? kTransactionSparseness : kSparseness;
+  config.seed = static_cast<uint64_t>(failure_atomicity) * 2 + static_cast<uint64_t>(memtable) + 1;
+  config.background_jobs = memtable == MemTableType::kHash ? 2 : 1;
+  config.writers = order == MergeOrder::k2Way ? 2 : 1;
+  config.reader = destination == MergeDestination::kBuffered;
+  config.unsynced = !config.reader && config.writers == 1;
+  return config;
+}
+
+std::string NameOf(const testing::TestParamInfo<DbRunConfig>& info) {
+  std::string name =
+      std::string(ToString(info.param.failure_atomicity)) + "_" + ToString(info.param.memtable);
+  for (char& c : name) {
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+constexpr auto kDirect = MergeDestination::kDirect;
+constexpr auto kBuffered = MergeDestination::kBuffered;
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DbCrashTest,
+    testing::Values(
+        Config(FailureAtomicity::kTransaction, MemTableType::kSorted, MergeOrder::kKWay, kBuffered),
+        Config(FailureAtomicity::kTransaction, MemTableType::kHash, MergeOrder::k2Way, kDirect),
+        Config(FailureAtomicity::kIndividual, MemTableType::kSorted, MergeOrder::k2Way, kBuffered),
+        Config(FailureAtomicity::kIndividual, MemTableType::kHash, MergeOrder::kKWay, kDirect),
+        Config(FailureAtomicity::kAtomic, MemTableType::kSorted, MergeOrder::kKWay, kDirect),
+        Config(FailureAtomicity::kAtomic, MemTableType::kHash, MergeOrder::k2Way, kBuffered)),
+    NameOf);
+
+}  // namespace
+}  // namespace pmlsm::crash

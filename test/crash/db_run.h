@@ -1,0 +1,60 @@
+// DbRun: a DB's life under power failures: creation, writes of all sizes, flushes, merges, log segments, growth, close
+// and open again, and recovery from an image, itself interrupted.
+//
+// Thread safety: free functions, each in a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pmlsm/options.h"
+#include "test/crash/history.h"
+#include "test/crash/report.h"
+#include "test/crash/simulator.h"
+
+namespace pmlsm::crash {
+
+inline constexpr int kWritersMax = 2;
+
+struct DbRunConfig {
+  FailureAtomicity failure_atomicity = FailureAtomicity::kIndividual;
+  MemTableType memtable = MemTableType::kSorted;
+  MergeOrder merge_order = MergeOrder::kKWay;
+  MergeDestination merge_destination = MergeDestination::kDirect;
+  int background_jobs = 1;
+  int writers = 1;        // threads; with 2, each has keys of its own
+  bool reader = false;    // a thread that notes the newest operation it saw
+  bool unsynced = false;  // some writes with sync = false
+  uint64_t seed = 1;
+  uint64_t sparseness = 1;  // of power failures: 1 = the quick test's
+  bool at_flushes = false;
+
+  // "name=value ..." and back; Parse leaves what is not named.
+  std::string ToString() const;
+  void Parse(const std::string& text);
+};
+
+// What the program tells the checkers. Words only.
+struct DbOracle {
+  uint64_t created;
+  struct {
+    uint64_t started;       // operations
+    uint64_t acknowledged;  // that must survive
+  } writer[kWritersMax];
+  uint64_t observed;  // operations of writer 0 that a reader saw the last one of
+};
+
+// The DB in Plan::LiveDirectory() and in an image.
+std::string DbDirectory(const std::string& directory);
+
+// The whole life. Returns what went wrong in the program itself.
+std::string RunDbLife(const DbRunConfig& config, const Plan& plan, Report* report);
+// Opens what an image left, lets it flush and closes it. Plan::start is the image's directory, `kept` holds the oracles.
+std::string RunDbRecovery(const DbRunConfig& config, const Plan& plan, const std::string& kept,
+                          Report* report);
+
+Options MakeOptions(const DbRunConfig& config);
+std::vector<History> MakeHistories(const DbRunConfig& config);
+
+}  // namespace pmlsm::crash
