@@ -36,14 +36,15 @@ class Publisher {
   virtual ~Publisher() = default;
 
   // Before an unreachable range is written; one range is open in a thread at a time. NoSpace: nothing is
-  // open, nothing to undo.
+  // open, nothing to undo. A range larger than range_bytes_max is not snapshotted: nothing reaches it before
+  // it is published, so writing it as in kIndividual is as safe.
   virtual Status BeginRange(Span range) = 0;
   // After the range was written and fenced. An error leaves the range as good as never written.
   virtual Status EndRange() = 0;
   // Instead of EndRange, when writing failed half way.
   virtual void AbortRange() = 0;
 
-  // The largest range that BeginRange can hope to snapshot, bytes; UINT64_MAX where ranges cost nothing.
+  // The largest range that BeginRange snapshots, bytes; UINT64_MAX where ranges cost nothing.
   virtual uint64_t range_bytes_max() const = 0;
 
   // No range is open in this thread. `store` counts and makes the word durable. An error leaves the old word.

@@ -56,7 +56,7 @@ class TransactionPublisher : public Publisher {
   // 1. libpmemobj copies the range into its log, fenced. The caller then streams and fences the range.
   // CRASH: recovery puts the old bytes back.
   Status BeginRange(Span range) override {
-    if (range.bytes > range_bytes_max_) return TooLarge(range);
+    if (range.bytes > range_bytes_max_) return Status::OK();
     Status status = Snapshot(range);
     if (!status.IsNoSpace()) return status;
     // The reserve is given up for this one log; nobody else may take it in between.
@@ -66,12 +66,14 @@ class TransactionPublisher : public Publisher {
   }
 
   Status EndRange() override {
+    if (pmemobj_tx_stage() == TX_STAGE_NONE) return Status::OK();  // a range that was too large
     Status status = Commit();
     RefillReserve();
     return status;
   }
 
   void AbortRange() override {
+    if (pmemobj_tx_stage() == TX_STAGE_NONE) return;
     Abort(ECANCELED);
     RefillReserve();
   }
@@ -94,11 +96,6 @@ class TransactionPublisher : public Publisher {
     if (error == 0) return Status::OK();
     Abort(error);
     return PmdkStatus("log for a snapshot of " + std::to_string(range.bytes) + " bytes", error);
-  }
-
-  Status TooLarge(Span range) const {
-    return Status::NoSpace("snapshot of " + std::to_string(range.bytes) + " bytes",
-                           "at most " + std::to_string(range_bytes_max_));
   }
 
   void HoldReserve() REQUIRES(mutex_) {
