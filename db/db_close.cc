@@ -21,9 +21,9 @@ Status DBImpl::CloseImpl(bool despite_pins) {
     if (!despite_pins && !snapshots_.empty()) {
       return Status::Aborted(std::to_string(snapshots_.size()) + " snapshots are live", name_);
     }
-  }
-  if (!despite_pins && storage_->views.AnyPinned()) {
-    return Status::Aborted("iterators or pinned slices are live", name_);
+    if (!despite_pins && storage_->views.AnyPinned()) {
+      return Status::Aborted("iterators or pinned slices are live", name_);
+    }
   }
   const bool running = !threads_.empty();  // false if Open failed half way
   Status s = running ? FlushForClose() : Status::OK();
