@@ -5,6 +5,7 @@
 
 #include "compaction/drop_rules.h"
 #include "compaction/merged_stream.h"
+#include "levels/run_format.h"
 
 namespace pmlsm {
 namespace {
@@ -40,7 +41,9 @@ Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* 
   Slice last_key;
   for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
     const Entry& entry = stream->entry();
-    if (writer->bytes() >= step.step_bytes && !comparator->Equal(entry.key, last_key)) {
+    // Whether all versions of some keys, and none of this one, have been dealt with: a step may end here.
+    const bool between_keys = result->entries_read != 0 && !comparator->Equal(entry.key, last_key);
+    if (writer->bytes() >= step.step_bytes && between_keys) {
       *cut = {false, entry.key.ToString()};
       break;
     }
@@ -50,14 +53,19 @@ Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* 
     last_key = entry.key;
     if (rules.Drop(entry)) continue;
     Status s = writer->Add(entry);
+    if (s.IsNoSpace() && between_keys && writer->whole()) {
+      // A smaller step: what it makes needless may give the next one room.
+      *cut = {false, entry.key.ToString()};
+      break;
+    }
     if (!s.ok()) return s;
     ++result->entries_written;
   }
   return stream->status();
 }
 
-// The part of an input from the cut on; null if nothing is left. An input that is itself such a part, of a merge that did
-// not come to its end, may begin above the cut: what lies below stays dead.
+// The part of an input from the cut on; null if nothing is left. An input that is itself such a part, of a
+// merge that did not come to its end, may begin above the cut: what lies below stays dead.
 std::shared_ptr<const Run> Rest(const Run& input, const Comparator* comparator, const std::string& cut) {
   const bool begins_above = input.has_live_lower() && comparator->Compare(input.live_lower(), cut) > 0;
   const std::string& live_lower = begins_above ? input.live_lower() : cut;
@@ -69,17 +77,61 @@ std::shared_ptr<const Run> Rest(const Run& input, const Comparator* comparator, 
   return std::make_shared<const Run>(comparator, input.number(), std::move(tables), true, live_lower);
 }
 
+// Space for the descriptors that the step will write, taken before its tables take what is left, and given
+// back when it is their turn.
+class DescriptorSpace {
+ public:
+  explicit DescriptorSpace(ExtentAllocator* extents) : extents_(extents) {}
+  ~DescriptorSpace() { Release(); }
+  DescriptorSpace(const DescriptorSpace&) = delete;
+  DescriptorSpace& operator=(const DescriptorSpace&) = delete;
+
+  Status Take(uint64_t bytes) {
+    Span span;
+    Status s = extents_->Allocate(bytes, ExtentAllocator::Use::kBackground, &span);
+    if (s.ok()) spans_.push_back(span);
+    return s;
+  }
+  void Release() {
+    for (const Span& span : spans_) extents_->Free(span);
+    spans_.clear();
+  }
+
+ private:
+  ExtentAllocator* const extents_;
+  std::vector<Span> spans_;
+};
+
+// About what the step's descriptors take: those of the inputs with a key more, that of the output with new
+// tables.
+Status TakeDescriptorSpace(const MergeStep& step, const JobContext& context, DescriptorSpace* space) {
+  constexpr uint64_t kKeyBytes = 256;
+  const uint64_t new_tables = 2 + 2 * step.step_bytes / context.table_bytes;
+  uint64_t output_bytes = sizeof(RunHeader) + new_tables * sizeof(TableReference);
+  if (step.output.run != nullptr) output_bytes += step.output.run->tables().size() * sizeof(TableReference);
+  Status s = space->Take(output_bytes);
+  for (size_t i = 0; s.ok() && i < step.inputs.size(); ++i) {
+    s = space->Take(sizeof(RunHeader) + step.inputs[i].run.run->tables().size() * sizeof(TableReference) +
+                    kKeyBytes);
+  }
+  return s;
+}
+
 }  // namespace
 
 Status MergeStep::Execute(const JobContext& context, PersistCounters* counters, Result* result) const {
   const Comparator* const comparator = context.table_options.comparator;
+  DescriptorSpace descriptor_space(context.extents);
+  Status s = TakeDescriptorSpace(*this, context, &descriptor_space);
+  if (!s.ok()) return s;
   RunWriter writer(context, counters);
   Cut cut;
-  Status s = WriteTables(*this, context, &writer, result, &cut);
+  s = WriteTables(*this, context, &writer, result, &cut);
   if (!s.ok()) return s;
   std::vector<TableRef> new_tables;
   s = writer.Finish(&new_tables);
   if (!s.ok()) return s;
+  descriptor_space.Release();
   result->done = cut.at_end;
   for (const TableRef& table : new_tables) result->bytes_written += table->table().span().bytes;
 

@@ -72,8 +72,8 @@ class MergeStepTest : public testing::Test {
   uint64_t tables_ = 0;
 };
 
-// A merge moved the keys below the middle out of the old run, dropping a deleted one, and was cut off. The next merge
-// starts from the first key again and cuts below the middle.
+// A merge moved the keys below the middle out of the old run, dropping a deleted one, and was cut off. The
+// next merge starts from the first key again and cuts below the middle.
 TEST_F(MergeStepTest, RestOfAnUnfinishedMergeNeverGrowsBack) {
   const int middle = kKeys / 2;
   const PlacedRun old_run = Place(

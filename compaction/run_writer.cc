@@ -24,6 +24,7 @@ RunWriter::~RunWriter() {
 Status RunWriter::Add(const Entry& entry) {
   if (builder_ != nullptr && !builder_->Fits(entry)) {
     Status s = FinishTable();
+    whole_ = s.ok();
     if (!s.ok()) return s;
   }
   if (builder_ == nullptr) {
@@ -45,9 +46,13 @@ Status RunWriter::Finish(std::vector<TableRef>* tables) {
 }
 
 Status RunWriter::StartTable(const Entry& first) {
-  const uint64_t target = std::min(context_.table_bytes, context_.publisher->range_bytes_max());
-  const uint64_t bytes = std::max(target, TableBuilder::BytesFor(context_.table_options, first));
-  Status s = context_.extents->Allocate(bytes, ExtentAllocator::Use::kBackground, &span_);  // 1
+  // A smaller table than asked for costs a little more space; a much smaller one is not worth it.
+  constexpr uint64_t kLeastShare = 2;
+  const uint64_t least = TableBuilder::BytesFor(context_.table_options, first);
+  const uint64_t target =
+      std::max(least, std::min(context_.table_bytes, context_.publisher->range_bytes_max()));
+  Status s = context_.extents->AllocateUpTo(target, std::max(least, target / kLeastShare),
+                                            ExtentAllocator::Use::kBackground, &span_);  // 1
   if (!s.ok()) return s;
   s = context_.publisher->BeginRange(span_);  // 2
   if (!s.ok()) {

@@ -1,9 +1,10 @@
 // RunWriter: writes sorted entries as the tables of a run. What flush jobs and merge jobs share.
 //
-// A table at a time: 1. Allocate a span. 2. Publisher::BeginRange (a snapshot in kTransaction mode). 3.
-// Stream the table and fence (TableBuilder, TableSink). 4. EndRange. 5. Give back the extents that the table
-// did not need. Nothing is reachable until the run's descriptor is written (WriteDescriptor: stream, fence)
-// and the manifest that names it is published. CRASH before that: the space is free again by construction.
+// A table at a time: 1. Allocate a span, a smaller one if free space is in pieces. 2. Publisher::BeginRange
+// (a snapshot in kTransaction mode). 3. Stream the table and fence (TableBuilder, TableSink). 4. EndRange. 5.
+// Give back the extents that the table did not need. Nothing is reachable until the run's descriptor is
+// written (WriteDescriptor: stream, fence) and the manifest that names it is published. CRASH before that:
+// the space is free again by construction.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -41,6 +42,9 @@ class RunWriter {
 
   // Entries in strictly ascending internal order. NoSpace and other errors stick.
   Status Add(const Entry& entry);
+  // Whether every entry that Add took is in a table. Not so if a table could not be finished; still so if Add
+  // found no space to start one.
+  bool whole() const { return whole_; }
   // Finishes the last table. The tables, ascending; none if nothing was added.
   Status Finish(std::vector<TableRef>* tables);
   uint64_t bytes() const { return bytes_ + (builder_ == nullptr ? 0 : builder_->EstimatedBytes()); }
@@ -52,6 +56,7 @@ class RunWriter {
 
   const JobContext context_;
   Store store_;
+  bool whole_ = true;
   uint64_t bytes_ = 0;  // of finished tables
   Span span_;           // of the table in work
   std::unique_ptr<TableSink> sink_;

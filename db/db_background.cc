@@ -49,15 +49,39 @@ void DBImpl::BackgroundThread(int index) {
     if (PrepareSpace(&lacks_space)) continue;  // mutex_ was let go: look again
     const bool waiting_for_readers = storage_->views.Reclaim() != 0;
     progress_.SignalAll();
+    if (SpaceCameBack() || RetryForSpace()) continue;
     if (waiting_for_readers || lacks_space || flush_lacks_space_ || merge_lacks_space_) {
       work_.WaitFor(&mutex_, pause);
       pause = std::min(2 * pause, kHousekeepingPauseMax);
-      flush_lacks_space_ = merge_lacks_space_ = false;
-      work_.SignalAll();
     } else {
       work_.Wait(&mutex_);
     }
   }
+}
+
+// Flushes and merges that found no space are tried again, at first soon, then less and less often. True if it
+// is time.
+bool DBImpl::RetryForSpace() {
+  if (!flush_lacks_space_ && !merge_lacks_space_) return false;
+  if (std::chrono::steady_clock::now() < space_retry_at_) return false;
+  flush_lacks_space_ = merge_lacks_space_ = false;
+  work_.SignalAll();
+  return true;
+}
+
+void DBImpl::NoteLackOfSpace(const char* what, const Status& error, bool* flag) {
+  log_->Write("%s: %s", what, error.ToString().c_str());
+  *flag = true;
+  free_at_lack_ = storage_->extents->free_bytes();
+  space_retry_at_ = std::chrono::steady_clock::now() + space_retry_pause_;
+  space_retry_pause_ = std::min(2 * space_retry_pause_, kHousekeepingPauseMax);
+}
+
+void DBImpl::NoteSpace() {
+  flush_lacks_space_ = merge_lacks_space_ = false;
+  flush_tries_without_space_ = 0;
+  free_at_lack_ = UINT64_MAX;
+  space_retry_pause_ = kHousekeepingPause;
 }
 
 JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
@@ -78,8 +102,8 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
 // ---- Flush ----
 
 bool DBImpl::HasRunSlot() const {
-  // Without merges nothing would ever free a slot. All levels have as many slots as the longest one, and half a
-  // manifest must hold those of 16 levels; the other half is for log segments.
+  // Without merges nothing would ever free a slot. All levels have as many slots as the longest one, and half
+  // a manifest must hold those of 16 levels; the other half is for log segments.
   constexpr size_t kRunsMaxUnmerged = 256;
   static_assert(16 * kRunsMaxUnmerged * sizeof(uint64_t) <= kManifestTwinBytes / 2);
   const size_t slots =
@@ -91,8 +115,17 @@ bool DBImpl::FlushDue() const {
   return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ && HasRunSlot();
 }
 
-// Flushes will get nowhere until space comes back.
-bool DBImpl::FlushLacksSpace() const { return flush_lacks_space_ || (merge_lacks_space_ && !HasRunSlot()); }
+// Flushes will get nowhere until space comes back: they have been tried more than once, no merge is at work
+// that could make room, and readers have let go of nothing.
+bool DBImpl::FlushLacksSpace() {
+  constexpr int kTries = 3;
+  if (merges_running_ != 0) return false;
+  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && !HasRunSlot());
+  return stuck && !SpaceCameBack();
+}
+
+// The same for merges.
+bool DBImpl::MergeLacksSpace() { return merge_lacks_space_ && merges_running_ == 0 && !SpaceCameBack(); }
 
 // All frozen memtables become one run.
 void DBImpl::FlushFrozen() {
@@ -112,12 +145,13 @@ void DBImpl::FlushFrozen() {
   flush_running_ = false;
   if (s.ok()) {
     ++flushes_;
+    NoteSpace();
     log_->Write("flush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms", job.memtables.size(),
                 job.run_number, flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
   } else if (s.IsNoSpace()) {
-    flush_lacks_space_ = true;
     merge_for_space_ = true;
-    log_->Write("flush: %s", s.ToString().c_str());
+    ++flush_tries_without_space_;
+    NoteLackOfSpace("flush", s, &flush_lacks_space_);
   } else {
     NoteBackgroundError("flush", s);
   }
@@ -178,8 +212,13 @@ bool DBImpl::MergeIfDue() {
   // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
   if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
   if (!pick && merge_for_space_) pick = PickForSpace();
+  if (!pick) {
+    if (merge_for_space_) ++space_answers_;
+    merge_for_space_ = false;
+    progress_.SignalAll();
+    return false;
+  }
   merge_for_space_ = false;
-  if (!pick) return false;
   (void)MergeRuns(*pick).ok();  // what went wrong is noted inside
   return true;
 }
@@ -202,13 +241,16 @@ Status DBImpl::MergeRuns(MergePick pick) {
   MergeStep::Result total;
   Status s;
   while (s.ok() && !total.done) {
+    s = CheckSpaceForMerge();
+    if (!s.ok()) break;
     MergeStep step = MakeMergeStep(pick);
     MergeStep::Result result;
     mutex_.Unlock();
     s = step.Execute(context, &counters_.merge, &result);
     mutex_.Lock();
     if (s.ok()) s = InstallMerge(step, result);
-    total.done = result.done;
+    total.done = s.ok() && result.done;
+    if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again
     total.entries_read += result.entries_read;
     total.entries_written += result.entries_written;
     total.bytes_written += result.bytes_written;
@@ -220,16 +262,17 @@ Status DBImpl::MergeRuns(MergePick pick) {
   }
   picker_.SetIdle(pick);
   --merges_running_;
+  ++space_answers_;
   if (s.ok()) {
     ++merges_;
+    NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
                 " entries kept, %" PRIu64 " bytes, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
                 total.entries_read, total.bytes_written, took.count());
   } else if (s.IsNoSpace()) {
-    merge_lacks_space_ = true;
-    log_->Write("merge: %s", s.ToString().c_str());
+    NoteLackOfSpace("merge", s, &merge_lacks_space_);
   } else if (!s.IsShutdownInProgress()) {
     NoteBackgroundError("merge", s);
   }
@@ -346,6 +389,7 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
   const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
   const bool wants_spare = spare_segments_.size() < kSpareSegments &&
                            extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
+  HoldMergeSpace();
   const bool wants_growth =
       extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
   if (!wants_spare && !wants_growth) return false;
@@ -359,6 +403,55 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
   if (got_spare) spare_segments_.push_back(span);
   *lacks_space = !got_spare && !grew;
   return got_spare || grew;
+}
+
+// Once the pool cannot grow, a contiguous piece is kept for the merge that finds free space only in small
+// ones.
+void DBImpl::HoldMergeSpace() {
+  ExtentAllocator* const extents = storage_->extents.get();
+  if (merge_space_.bytes != 0 || storage_->pool->GrowableBytes() > 2 * sizes_.reserve_bytes) return;
+  // Without it merges take what they find.
+  extents->Allocate(sizes_.merge_space_bytes, ExtentAllocator::Use::kDelete, &merge_space_)
+      .PermitUncheckedError();
+}
+
+// A merge frees nothing while readers hold what it replaces: then the reserve is not for it.
+Status DBImpl::CheckSpaceForMerge() {
+  if (storage_->views.Reclaim() == 0) return Status::OK();
+  if (storage_->extents->free_bytes() + storage_->pool->GrowableBytes() >= sizes_.reserve_bytes)
+    return Status::OK();
+  return Status::NoSpace("iterators or pinned slices hold the space of merged runs", name_);
+}
+
+// Whether more is free than when a flush or a merge last found no space, what readers have let go included: then
+// they are due again.
+bool DBImpl::SpaceCameBack() {
+  storage_->views.Reclaim();
+  if (storage_->extents->free_bytes() <= free_at_lack_) return false;
+  NoteSpace();
+  work_.SignalAll();
+  return true;
+}
+
+bool DBImpl::ReleaseMergeSpace() {
+  if (merge_space_.bytes == 0) return false;
+  storage_->extents->Free(merge_space_);
+  merge_space_ = Span();
+  return true;
+}
+
+// For a delete that found no space: lets a merge that could make some come to its end. False if there is
+// none.
+bool DBImpl::WaitForMergedSpace() {
+  SpaceCameBack();
+  const uint64_t before = merges_;
+  const uint64_t answers = space_answers_;
+  merge_for_space_ = true;
+  while (space_answers_ == answers && background_error_.ok() && !merge_lacks_space_ && !stopping_) {
+    work_.SignalAll();
+    progress_.Wait(&mutex_);
+  }
+  return merges_ != before;
 }
 
 bool DBImpl::BackgroundIdle() const {
@@ -416,7 +509,7 @@ Status DBImpl::CompactRange(const CompactRangeOptions&, const Slice* begin, cons
 Status DBImpl::WaitForCompact() {
   MutexLock lock(&mutex_);
   if (closed_) return Status::Aborted("DB is closed", name_);
-  while (!BackgroundIdle() && background_error_.ok() && !flush_lacks_space_ && !merge_lacks_space_) {
+  while (!BackgroundIdle() && background_error_.ok() && !FlushLacksSpace() && !MergeLacksSpace()) {
     work_.SignalAll();
     progress_.Wait(&mutex_);
   }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,14 @@
 #include "util/mutex.h"
 
 namespace pmlsm {
+
+// What a write takes.
+struct WriteNeeds {
+  uint64_t payload_bytes = 0;
+  uint64_t largest_value_bytes = 0;
+  bool uses_log = true;
+  bool only_deletes = false;
+};
 
 class DBImpl final : public DB {
  public:
@@ -86,11 +95,19 @@ class DBImpl final : public DB {
 
   // --- db_write.cc ---
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
-  Status PrepareWrite(uint64_t payload_bytes, bool uses_log, bool only_deletes) REQUIRES(write_mutex_);
+  Status PrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
+  Status TryPrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
+  bool HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const;
   Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
   void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
   Status SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_);
   Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
+  Status AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use, std::vector<Span>* spans)
+      REQUIRES(mutex_);
+  Status AllocatePieces(uint64_t record_bytes, ExtentAllocator::Use use, std::vector<Span>* spans)
+      REQUIRES(mutex_);
+  Status StartSegment(Span span) REQUIRES(write_mutex_, mutex_);
+  Status LogBatch(Slice records, SequenceNumber first, uint32_t count, bool sync) REQUIRES(write_mutex_);
   Status WaitForMemTableRoom() REQUIRES(write_mutex_, mutex_);
 
   // --- db_read.cc ---
@@ -102,7 +119,8 @@ class DBImpl final : public DB {
   void BackgroundThread(int index);
   bool HasRunSlot() const REQUIRES(mutex_);
   bool FlushDue() const REQUIRES(mutex_);
-  bool FlushLacksSpace() const REQUIRES(mutex_);
+  bool FlushLacksSpace() REQUIRES(mutex_);
+  bool MergeLacksSpace() REQUIRES(mutex_);
   void FlushFrozen() REQUIRES(mutex_);
   Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
   bool MergeIfDue() REQUIRES(mutex_);
@@ -114,9 +132,17 @@ class DBImpl final : public DB {
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
   void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
   void InstallView() REQUIRES(mutex_);
+  bool RetryForSpace() REQUIRES(mutex_);
+  void NoteLackOfSpace(const char* what, const Status& error, bool* flag) REQUIRES(mutex_);
+  void NoteSpace() REQUIRES(mutex_);
   void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
   bool BackgroundIdle() const REQUIRES(mutex_);
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
+  Status CheckSpaceForMerge() REQUIRES(mutex_);
+  bool SpaceCameBack() REQUIRES(mutex_);
+  bool WaitForMergedSpace() REQUIRES(mutex_);
+  void HoldMergeSpace() REQUIRES(mutex_);
+  bool ReleaseMergeSpace() REQUIRES(mutex_);
   Status FreezeActive();
   JobContext MakeJobContext(uint64_t table_bytes);
 
@@ -150,6 +176,8 @@ class DBImpl final : public DB {
   Mutex write_mutex_;
   std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
   MemTableRep* active_rep_ GUARDED_BY(write_mutex_) = nullptr;
+  std::vector<Span> next_segments_
+      GUARDED_BY(write_mutex_);  // for the other parts of the batch at hand, last first
 
   mutable Mutex mutex_;
   CondVar work_;      // background threads wait for something to do
@@ -167,10 +195,16 @@ class DBImpl final : public DB {
   int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
+  int flush_tries_without_space_ GUARDED_BY(mutex_) = 0;   // in a row
+  uint64_t free_at_lack_ GUARDED_BY(mutex_) = UINT64_MAX;  // bytes; UINT64_MAX if neither lacks space
+  uint64_t space_answers_ GUARDED_BY(mutex_) = 0;  // merges that ended, and times that none was worth while
+  std::chrono::steady_clock::time_point space_retry_at_ GUARDED_BY(mutex_);
+  std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_){20};
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
   SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;  // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
+  Span merge_space_ GUARDED_BY(mutex_);                  // allocated, unused: see HoldMergeSpace
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
   uint64_t log_end_ GUARDED_BY(mutex_) =

@@ -193,7 +193,8 @@ Status DBImpl::ReplayLog() {
     }
     last_sequence_ = std::max(last_sequence_.load(), last);
   }
-  // Exactly where the records that count end: the next open takes it for the end of the last of these segments.
+  // Exactly where the records that count end: the next open takes it for the end of the last of these
+  // segments.
   log_end_ = state_.segments.empty() ? std::max(log_end_, state_.clean_end) : reader.end_position();
   log_->Write("log: %" PRIu64 " records replayed, %" PRIu64 " bytes behind the end dropped; %s", records,
               reader.dropped_bytes(),

@@ -1,6 +1,7 @@
 // The put path: check, make room, log, insert, fence, show. A write's stores to PMem are those of WalWriter;
 // the fence comes after the memtable insert, so that the record is on its way to the medium while the index
 // is searched. The entry stays invisible until last_sequence_ covers it, which happens after the fence.
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <utility>
@@ -17,8 +18,8 @@ uint64_t RandomSalt() {
   return generator();
 }
 
-// All that can be wrong with a batch, before the first byte is logged.
-Status CheckBatch(const WriteBatch& batch, bool* only_deletes) {
+// All that can be wrong with a batch, before the first byte is logged; and what it needs.
+Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs) {
   const std::string& rep = batch.Data();
   if (rep.size() < kBatchHeaderBytes) return Status::Corruption("write batch", "shorter than its header");
   if (rep.size() > kMaxBatchBytes) {
@@ -27,7 +28,8 @@ Status CheckBatch(const WriteBatch& batch, bool* only_deletes) {
   }
   Slice records(rep.data() + kBatchHeaderBytes, rep.size() - kBatchHeaderBytes);
   uint32_t count = 0;
-  *only_deletes = true;
+  needs->payload_bytes = records.size();
+  needs->only_deletes = true;
   for (; !records.empty(); ++count) {
     BatchRecord record;
     Status s = TakeBatchRecord(&records, &record);
@@ -38,7 +40,8 @@ Status CheckBatch(const WriteBatch& batch, bool* only_deletes) {
                                   "column family " + std::to_string(record.family) + " does not exist");
     }
     if (!s.ok()) return s;
-    if (record.type != ValueType::kDeletion) *only_deletes = false;
+    if (record.type != ValueType::kDeletion) needs->only_deletes = false;
+    needs->largest_value_bytes = std::max(needs->largest_value_bytes, record.value.size());
   }
   if (count != batch.Count()) return Status::Corruption("write batch", "count differs from its records");
   return Status::OK();
@@ -58,9 +61,19 @@ Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
 }
 
 Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value) {
-  const uint64_t payload_bytes = BatchRecordBytes(type, kDefaultFamily, key, value);
+  WriteNeeds needs;
+  needs.payload_bytes = BatchRecordBytes(type, kDefaultFamily, key, value);
+  needs.uses_log = !options.disableWAL;
+  needs.only_deletes = type == ValueType::kDeletion;
+  const uint64_t payload_bytes = needs.payload_bytes;
+  if (LogRecordBytes(payload_bytes) > sizes_.segment_bytes) {
+    // It may need several parts.
+    WriteBatch batch(kBatchHeaderBytes + payload_bytes);
+    Status s = batch.Put(key, value);
+    return s.ok() ? Write(options, &batch) : s;
+  }
   MutexLock lock(&write_mutex_);
-  Status s = PrepareWrite(payload_bytes, !options.disableWAL, type == ValueType::kDeletion);
+  Status s = PrepareWrite(needs);
   if (!s.ok()) return s;
   const SequenceNumber sequence = last_sequence_.load(std::memory_order_relaxed) + 1;
   if (!options.disableWAL) {
@@ -75,19 +88,44 @@ Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (batch == nullptr) return Status::InvalidArgument("write batch = null", "must be a batch");
-  bool only_deletes = false;
-  Status s = CheckBatch(*batch, &only_deletes);
+  WriteNeeds needs;
+  needs.uses_log = !options.disableWAL;
+  Status s = CheckBatch(*batch, &needs);
   if (!s.ok()) return s;
   const Slice records(batch->Data().data() + kBatchHeaderBytes, batch->Data().size() - kBatchHeaderBytes);
   MutexLock lock(&write_mutex_);
-  s = PrepareWrite(records.size(), !options.disableWAL, only_deletes);
+  s = PrepareWrite(needs);
   if (!s.ok() || records.empty()) return s;
   const SequenceNumber first = last_sequence_.load(std::memory_order_relaxed) + 1;
-  if (!options.disableWAL) wal_->Append(records, first, batch->Count(), options.sync);
+  if (!options.disableWAL) {
+    s = LogBatch(records, first, batch->Count(), options.sync);
+    if (!s.ok()) return s;
+  }
   InsertBatch(records, first);
   user_bytes_written_.store(user_bytes_written_.load(std::memory_order_relaxed) + records.size(),
                             std::memory_order_relaxed);
   return FinishWrite(first + batch->Count() - 1, options.sync && !options.disableWAL);
+}
+
+// One record, or, where PrepareWrite found room only in pieces, a part in each segment. A batch of which some
+// parts are logged and not all ends writes: a later record would be taken for the missing part.
+Status DBImpl::LogBatch(Slice records, SequenceNumber first, uint32_t count, bool sync) {
+  while (!wal_->Fits(records.size())) {
+    const uint64_t part = wal_->room();
+    wal_->Append(Slice(records.data(), part), first, 0, sync);
+    records.remove_prefix(part);
+    MutexLock lock(&mutex_);
+    CHECK(!next_segments_.empty());
+    const Span span = next_segments_.back();
+    next_segments_.pop_back();
+    Status s = StartSegment(span);
+    if (!s.ok()) {
+      NoteBackgroundError("log", s);
+      return s;
+    }
+  }
+  wal_->Append(records, first, count, sync);
+  return Status::OK();
 }
 
 void DBImpl::InsertBatch(Slice records, SequenceNumber first) {
@@ -114,28 +152,54 @@ Status DBImpl::FinishWrite(SequenceNumber last, bool needs_fence) {
   return Status::OK();
 }
 
-// After OK, a record of payload_bytes has room in the log and the memtable. Changes nothing if it answers
-// NoSpace.
-Status DBImpl::PrepareWrite(uint64_t payload_bytes, bool uses_log, bool only_deletes) {
+// After OK, the write has room in the log and the memtable, and its tables will have it in the pool. Changes
+// nothing if it answers NoSpace.
+Status DBImpl::PrepareWrite(const WriteNeeds& needs) {
+  Status s = TryPrepareWrite(needs);
+  if (!s.IsNoSpace()) return s;
+  {
+    MutexLock lock(&mutex_);
+    storage_->views.Reclaim();  // what readers have let go
+  }
+  s = TryPrepareWrite(needs);
+  while (s.IsNoSpace() && needs.only_deletes) {
+    {
+      MutexLock lock(&mutex_);
+      if (!WaitForMergedSpace()) return s;
+    }
+    s = TryPrepareWrite(needs);
+  }
+  return s;
+}
+
+Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
   if (write_blocked_.load(std::memory_order_relaxed)) {
     MutexLock lock(&mutex_);
     return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
   }
-  if (!uses_log) unlogged_writes_ = true;
-  const auto use = only_deletes ? ExtentAllocator::Use::kBackground : ExtentAllocator::Use::kWrite;
-  if (payload_bytes > sizes_.write_buffer_bytes &&
-      !storage_->extents->HasRoom(2 * payload_bytes + payload_bytes / 4, use)) {
-    // Its log record and its tables; what is smaller is covered by the reserve.
-    return Status::NoSpace("write of " + std::to_string(payload_bytes) + " bytes", name_);
+  if (!needs.uses_log) unlogged_writes_ = true;
+  const auto use = needs.only_deletes ? ExtentAllocator::Use::kDelete : ExtentAllocator::Use::kWrite;
+  if (needs.payload_bytes > sizes_.write_buffer_bytes && !HasRoomForLarge(needs, use)) {
+    return Status::NoSpace("write of " + std::to_string(needs.payload_bytes) + " bytes", name_);
   }
+  const uint64_t payload_bytes = needs.uses_log ? needs.payload_bytes : 0;
   if (active_rep_->ApproximateBytes() >= sizes_.write_buffer_bytes && active_rep_->entries() != 0) {
     return SwitchMemTable(payload_bytes, use);
   }
-  if (uses_log && !wal_->Fits(payload_bytes)) {
+  if (!wal_->Fits(payload_bytes)) {
     MutexLock lock(&mutex_);
     return SwitchSegment(payload_bytes, use);
   }
   return Status::OK();
+}
+
+// For its log record and its tables. What is smaller than a memtable is covered by the reserve.
+bool DBImpl::HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const {
+  constexpr uint64_t kTableOverheadMax = 256 << 10;  // around a single large value: key, index, filter
+  const ExtentAllocator& extents = *storage_->extents;
+  if (!extents.HasRoomInPieces(2 * needs.payload_bytes + needs.payload_bytes / 4, use)) return false;
+  return needs.largest_value_bytes <= sizes_.table_bytes ||
+         extents.HasRoom(needs.largest_value_bytes + kTableOverheadMax, use);
 }
 
 // Freezes the active memtable and starts a new one with a new log segment.
@@ -170,25 +234,69 @@ Status DBImpl::WaitForMemTableRoom() {
   return room() ? Status::OK() : Status::NoSpace("memtables cannot be flushed", name_);
 }
 
-// Goes on in a new log segment that has room for payload_bytes. Steps: 1. Make the old segment durable. 2.
-// Publish a manifest that names the new one, with a salt of its own. 3. Use it. CRASH before 2: the space is
-// free.
+// Goes on in a new log segment that has room for payload_bytes, or for the first part of it (see LogBatch).
 Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
-  const uint64_t bytes = std::max(sizes_.segment_bytes, LogRecordBytes(payload_bytes));
-  Span span;
-  if (!spare_segments_.empty() && bytes <= spare_segments_.back().bytes) {
-    span = spare_segments_.back();
-    spare_segments_.pop_back();
-  } else {
-    Status s = storage_->extents->Allocate(bytes, use, &span);
-    if (!s.ok()) {
-      merge_for_space_ = true;
-      work_.SignalAll();
-      return s;
+  std::vector<Span> spans;
+  Status s = AllocateSegments(payload_bytes, use, &spans);
+  if (!s.ok()) {
+    merge_for_space_ = true;
+    work_.SignalAll();
+    return s;
+  }
+  s = StartSegment(spans[0]);
+  for (size_t i = spans.size(); i-- > 1;) {
+    if (s.ok()) {
+      next_segments_.push_back(spans[i]);
+    } else {
+      storage_->extents->Free(spans[i]);
     }
   }
+  return s;
+}
+
+// One span for a record of payload_bytes, of the usual size or, where free space is in small pieces, a
+// smaller one; several for a large record that no piece holds. All or nothing.
+Status DBImpl::AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use, std::vector<Span>* spans) {
+  const uint64_t record_bytes = LogRecordBytes(payload_bytes);
+  const uint64_t usual = std::max(sizes_.segment_bytes, record_bytes);
+  constexpr uint64_t kLeastShare = 8;  // much smaller segments would be too many for the manifest
+  Span span;
+  if (!spare_segments_.empty() && usual <= spare_segments_.back().bytes) {
+    spans->push_back(spare_segments_.back());
+    spare_segments_.pop_back();
+    return Status::OK();
+  }
+  Status s = storage_->extents->AllocateUpTo(usual, std::max(record_bytes, usual / kLeastShare), use, &span);
+  if (s.ok()) spans->push_back(span);
+  if (!s.IsNoSpace()) return s;
+  return record_bytes <= sizes_.segment_bytes ? s : AllocatePieces(record_bytes, use, spans);
+}
+
+Status DBImpl::AllocatePieces(uint64_t record_bytes, ExtentAllocator::Use use, std::vector<Span>* spans) {
+  // More pieces would cost more than they are worth, and a line of the manifest each.
+  constexpr uint64_t kPiecesMax = 128;
+  const uint64_t piece_min = std::max(sizes_.segment_bytes, record_bytes / kPiecesMax);
+  for (uint64_t left = record_bytes; left > 0;) {
+    Span span;
+    Status s = storage_->extents->AllocateUpTo(left, std::min(left, piece_min), use, &span);
+    if (!s.ok()) {
+      for (const Span& taken : *spans) storage_->extents->Free(taken);
+      spans->clear();
+      return s;
+    }
+    spans->push_back(span);
+    // Each part has a header of its own.
+    left -= std::min(left, span.bytes - sizeof(LogRecordHeader));
+  }
+  return Status::OK();
+}
+
+// Steps: 1. Make the old segment durable. 2. Publish a manifest that names the new one, with a salt of its
+// own. 3. Use it. CRASH before 2: the space is free.
+Status DBImpl::StartSegment(Span span) {
   Status s = wal_->Sync();  // 1
   if (!s.ok()) {
+    storage_->extents->Free(span);
     NoteBackgroundError("log", s);
     return s;
   }

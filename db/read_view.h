@@ -13,7 +13,8 @@
 //    current.
 // 3. After 2 no valid pin can appear on it, because pins are only made by 1.
 //
-// Thread safety: Pin and Unpin from any thread, lock-free. All else needs the DB's mutex, which guards the lists.
+// Thread safety: Pin and Unpin from any thread, lock-free. All else needs the DB's mutex, which guards the
+// lists.
 #pragma once
 
 #include <array>

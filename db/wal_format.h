@@ -8,6 +8,10 @@
 //   record := LogRecordHeader payload          payload := the records of a write batch
 //   (db/write_batch_format.h)
 //
+// A batch for which no free piece of the pool is large enough comes in parts, one a segment, each filling its
+// segment: all have the batch's first_sequence, all but the last have count 0, and only the last one makes
+// the batch count.
+//
 // A record verifies only at its own log position of its own segment (salt), so that stale bytes of reused
 // space, and user values that look like records, never pass.
 #pragma once
@@ -27,7 +31,7 @@ struct LogRecordHeader {
   uint64_t checksum;        // of the payload; seed: salt, header_checksum, first_sequence
   uint64_t first_sequence;  // > last sequence of the record before it
   uint32_t payload_bytes;
-  uint32_t count;            // sequence numbers the payload takes
+  uint32_t count;            // sequence numbers the payload takes; 0: goes on in the next record
   uint32_t unfenced_lines;   // when it was built, the log was known durable up to (its position - 64 * this)
   uint32_t header_checksum;  // of first_sequence .. unfenced_lines, salt and position
 };

@@ -11,6 +11,35 @@ WalReader::WalReader(const Pool* pool, std::vector<SegmentRecord> segments, uint
     : pool_(pool), segments_(std::move(segments)), clean_end_(clean_end) {}
 
 bool WalReader::Next(Record* record) {
+  while (NextPart(record)) {
+    if (!in_parts_ && record->count != 0) return true;
+    if (!in_parts_) {
+      in_parts_ = true;
+      first_part_ = *record;
+      whole_.clear();
+    }
+    if (record->first_sequence != first_part_.first_sequence) break;
+    whole_.append(record->payload.data(), record->payload.size());
+    if (record->count == 0) continue;
+    in_parts_ = false;
+    record->segment = first_part_.segment;
+    record->position = first_part_.position;
+    record->payload = whole_;
+    return true;
+  }
+  if (in_parts_) DropParts();
+  return false;
+}
+
+// The log ends inside a record of several parts: the record does not count, and the log ends before it.
+void WalReader::DropParts() {
+  in_parts_ = false;
+  if (end_ == End::kClean) end_ = clean_end_ == 0 ? End::kTornTail : End::kDamage;
+  dropped_bytes_ += end_position_ - first_part_.position;
+  end_position_ = first_part_.position;
+}
+
+bool WalReader::NextPart(Record* record) {
   while (index_ < segments_.size()) {
     const SegmentRecord& segment = segments_[index_];
     const bool newest = index_ + 1 == segments_.size();

@@ -7,7 +7,10 @@
 // place is damage, otherwise it is the torn tail of writes that were in flight together, and nothing behind
 // it counts. 3. After a clean close the end is known exactly, and anything short of it is damage.
 //
-// Thread safety: one thread. Reads the pool in place; slices point into it.
+// A record may come in several parts (wal_format.h); Next puts them together.
+//
+// Thread safety: one thread. Reads the pool in place; slices point into it, or, for a record of several
+// parts, into the reader until the next call.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +55,8 @@ class WalReader {
   uint64_t dropped_bytes() const { return dropped_bytes_; }
 
  private:
+  bool NextPart(Record* record);
+  void DropParts();
   bool HeaderVerifies(const SegmentRecord& segment, uint64_t place) const;
   bool Parse(const SegmentRecord& segment, uint64_t place, Record* record, uint64_t* durable_up_to) const;
   uint64_t SegmentEnd() const;
@@ -63,6 +68,9 @@ class WalReader {
   size_t index_ = 0;                  // of the segment
   uint64_t place_ = 0;                // in the segment
   SequenceNumber next_sequence_ = 0;  // at least
+  bool in_parts_ = false;
+  Record first_part_;
+  std::string whole_;  // the parts so far
   End end_ = End::kClean;
   std::string detail_;
   uint64_t end_position_ = 0;

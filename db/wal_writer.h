@@ -35,6 +35,11 @@ class WalWriter {
 
   // Whether a record of this payload fits into the segment in use.
   bool Fits(uint64_t payload_bytes) const { return LogRecordBytes(payload_bytes) <= segment_.bytes - used_; }
+  // The largest payload that fits.
+  uint64_t room() const {
+    const uint64_t left = segment_.bytes - used_;
+    return left < sizeof(LogRecordHeader) ? 0 : left - sizeof(LogRecordHeader);
+  }
   // The log position of the next record: the exact end of the log.
   uint64_t position() const { return segment_.base_position + used_; }
 

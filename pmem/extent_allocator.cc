@@ -39,6 +39,15 @@ Status ExtentAllocator::Allocate(uint64_t bytes, Use use, Span* span) {
   return GrowFor(whole, use, span);
 }
 
+Status ExtentAllocator::AllocateUpTo(uint64_t bytes, uint64_t least, Use use, Span* span) {
+  Status s = Allocate(bytes, use, span);
+  if (!s.IsNoSpace()) return s;
+  MutexLock lock(&mutex_);
+  if (by_size_.empty()) return s;
+  const uint64_t largest = std::min(RoundUpToExtents(bytes), std::get<0>(*by_size_.rbegin()));
+  return largest >= least && TryAllocate(largest, use, span) ? Status::OK() : s;
+}
+
 // Others may free, or take what was grown, meanwhile: so again until it fits or the pool cannot grow.
 Status ExtentAllocator::GrowFor(uint64_t bytes, Use use, Span* span) {
   MutexLock grow_lock(&grow_mutex_);
@@ -118,9 +127,30 @@ bool ExtentAllocator::HasRoom(uint64_t bytes, Use use) const {
   MutexLock lock(&mutex_);
   if (Fits(whole, use)) return true;
   const uint64_t growable = pool_->GrowableBytes();
-  const uint64_t reserve = use == Use::kWrite ? reserve_bytes_ : 0;
   const bool span_fits = growable > whole || by_size_.lower_bound(SizeKey(whole, 0, 0)) != by_size_.end();
-  return span_fits && free_bytes_ + growable >= whole + reserve;
+  return span_fits && EnoughIsFree(whole, growable, use);
+}
+
+bool ExtentAllocator::HasRoomInPieces(uint64_t bytes, Use use) const {
+  MutexLock lock(&mutex_);
+  return EnoughIsFree(RoundUpToExtents(bytes), pool_->GrowableBytes(), use);
+}
+
+bool ExtentAllocator::EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) const {
+  return free_bytes_ + growable >= bytes + ReserveFor(use);
+}
+
+// What must stay free.
+uint64_t ExtentAllocator::ReserveFor(Use use) const {
+  switch (use) {
+    case Use::kWrite:
+      return reserve_bytes_;
+    case Use::kDelete:
+      return reserve_bytes_ / 2;
+    case Use::kBackground:
+      return 0;
+  }
+  return reserve_bytes_;
 }
 
 Status ExtentAllocator::GrowAhead(uint64_t bytes) {
@@ -176,8 +206,8 @@ uint64_t ExtentAllocator::RoundUpToExtents(uint64_t bytes) const {
 }
 
 bool ExtentAllocator::WouldKeepReserve(uint64_t bytes, Use use) const {
-  if (use == Use::kBackground || reserve_bytes_ == 0) return true;
-  if (free_bytes_ >= bytes + reserve_bytes_) return true;
+  const uint64_t reserve = ReserveFor(use);
+  if (reserve == 0 || free_bytes_ >= bytes + reserve) return true;
   // Room to grow is an estimate: it is relied on only where it is plentiful.
   return pool_->GrowableBytes() >= 2 * (reserve_bytes_ + pool_->header().group_bytes);
 }

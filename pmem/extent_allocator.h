@@ -5,8 +5,9 @@
 // A span is contiguous and any number of extents long. Best fit, neighbours coalesce inside a group; among
 // equals the most recently freed, whose pages are faulted in and cached, comes first.
 //
-// Reserve: the last `reserve_bytes` of what is free or can still be grown are for flushes, merges and deletes
-// (Use::kBackground); Use::kWrite is NoSpace before touching them.
+// Reserve: the last `reserve_bytes` of what is free or can still be grown are for flushes and merges
+// (Use::kBackground), the upper half of them for deletes, too (Use::kDelete); Use::kWrite is NoSpace before
+// touching them. So deletes work in a full pool, and the merges that make room of them do.
 //
 // While the pool can still grow by much, room to grow counts as reserve; near its end the reserve is held in
 // free spans, so that it is certain.
@@ -30,7 +31,7 @@ namespace pmlsm {
 
 class ExtentAllocator {
  public:
-  enum class Use { kWrite, kBackground };
+  enum class Use { kWrite, kDelete, kBackground };
 
   // Starts with all groups of the pool free.
   explicit ExtentAllocator(Pool* pool);
@@ -40,6 +41,9 @@ class ExtentAllocator {
 
   // `bytes` is rounded up to whole extents. Grows the pool if nothing fits.
   Status Allocate(uint64_t bytes, Use use, Span* span);
+  // The same; where no free span is so large and the pool cannot grow, the largest one that is, if it has
+  // `least` bytes.
+  Status AllocateUpTo(uint64_t bytes, uint64_t least, Use use, Span* span);
   // All or a part (whole extents) of an allocated span; it must not be reachable any more, by anybody. CHECKs
   // that it is not free already.
   void Free(Span span);
@@ -47,6 +51,8 @@ class ExtentAllocator {
   void SetReserve(uint64_t reserve_bytes);
   // Would Allocate(bytes, use) have a chance, growth included? A hint, not a promise.
   bool HasRoom(uint64_t bytes, Use use) const;
+  // The same for `bytes` in spans of any size.
+  bool HasRoomInPieces(uint64_t bytes, Use use) const;
 
   // If less than `bytes` are free, grows and prefaults a group. Background threads call it ahead of need.
   Status GrowAhead(uint64_t bytes);
@@ -70,6 +76,8 @@ class ExtentAllocator {
   bool WouldKeepReserve(uint64_t bytes, Use use) const REQUIRES(mutex_);
   bool TryAllocate(uint64_t bytes, Use use, Span* span) REQUIRES(mutex_);
   bool Fits(uint64_t bytes, Use use) const REQUIRES(mutex_);
+  uint64_t ReserveFor(Use use) const REQUIRES(mutex_);
+  bool EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) const REQUIRES(mutex_);
   Status GrowFor(uint64_t bytes, Use use, Span* span);
   Status GrowOnce(uint64_t min_bytes, Span* group) REQUIRES(grow_mutex_);
   Status NoSpace(uint64_t bytes, Use use, const Status& cause) const;

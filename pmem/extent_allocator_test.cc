@@ -1,6 +1,7 @@
 // ExtentAllocator by its contract, and against a naive model that knows each extent's owner.
 #include "pmem/extent_allocator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -178,9 +179,33 @@ TEST_F(ExtentAllocatorTest, WritesStopAtTheReserveAndBackgroundWorkGoesOn) {
   Span span;
   EXPECT_TRUE(extents_->Allocate(kExtent, Use::kWrite, &span).IsNoSpace());
   EXPECT_FALSE(extents_->HasRoom(8 * kMiB, Use::kWrite));
+  uint64_t deletes = 0;
+  for (const Span& taken : Exhaust(Use::kDelete)) deletes += taken.bytes;
+  EXPECT_GE(deletes, kMiB);
+  EXPECT_EQ(extents_->free_bytes(), kMiB) << "the lower half is not for deletes";
   uint64_t background = 0;
   for (const Span& taken : Exhaust(Use::kBackground)) background += taken.bytes;
-  EXPECT_GE(background, 2 * kMiB);
+  EXPECT_GE(background, kMiB);
+  extents_->Check();
+}
+
+TEST_F(ExtentAllocatorTest, AFragmentedPoolGivesTheLargestPieceThereIs) {
+  Open(24 * kMiB);
+  std::vector<Span> spans = Exhaust(Use::kBackground);
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.offset < b.offset; });
+  for (size_t i = 10; i < 13; ++i) extents_->Free(spans[i]);
+  ASSERT_EQ(spans[12].end() - spans[10].offset, 3 * kExtent) << "of one group";
+  extents_->Free(spans[20]);
+  EXPECT_TRUE(extents_->HasRoomInPieces(4 * kExtent, Use::kBackground));
+  EXPECT_FALSE(extents_->HasRoomInPieces(5 * kExtent, Use::kBackground));
+  Span span;
+  EXPECT_TRUE(extents_->AllocateUpTo(8 * kExtent, 4 * kExtent, Use::kBackground, &span).IsNoSpace());
+  ASSERT_TRUE(extents_->AllocateUpTo(8 * kExtent, 2 * kExtent, Use::kBackground, &span).ok());
+  EXPECT_EQ(span.offset, spans[10].offset);
+  EXPECT_EQ(span.bytes, 3 * kExtent);
+  ASSERT_TRUE(extents_->AllocateUpTo(8 * kExtent, 1, Use::kBackground, &span).ok());
+  EXPECT_EQ(span.offset, spans[20].offset);
+  EXPECT_TRUE(extents_->AllocateUpTo(8 * kExtent, 1, Use::kBackground, &span).IsNoSpace());
   extents_->Check();
 }
 

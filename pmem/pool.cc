@@ -126,9 +126,10 @@ Status Pool::OpenSet(const PoolOptions& options) {
   return OpenHandle(paths.set, options.snapshots);
 }
 
-// libpmemobj 1.12 measures the logs of its lanes before it recovers. Where a crash cut the freeing of a lane's second log
-// short, recovery ends that, but goes on to believe in the second log's space, and the next transaction of that lane that
-// needs more than the first log follows a null pointer. What is opened again has been recovered, so it is measured right.
+// libpmemobj 1.12 measures the logs of its lanes before it recovers. Where a crash cut the freeing of a
+// lane's second log short, recovery ends that, but goes on to believe in the second log's space, and the next
+// transaction of that lane that needs more than the first log follows a null pointer. What is opened again
+// has been recovered, so it is measured right.
 Status Pool::OpenHandle(const std::string& path, bool snapshots) {
   for (int left = snapshots ? 2 : 1; left > 0; --left) {
     if (handle_ != nullptr) pmemobj_close(handle_);

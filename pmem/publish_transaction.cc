@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "pmem/object_types.h"
 #include "pmem/pmdk_status.h"
@@ -15,6 +16,8 @@ namespace pmlsm {
 namespace {
 
 constexpr uint64_t kRangeBytesMax = uint64_t{16} << 20;
+// Pieces of the size of one range's log. libpmemobj 1.12 was seen to need up to three for one.
+constexpr size_t kReserves = 4;
 
 // A transaction of the calling thread. No jump buffer is given, so that libpmemobj has nowhere to jump to:
 // each failure comes back as an error number.
@@ -43,14 +46,15 @@ Status Commit() {
 class TransactionPublisher : public Publisher {
  public:
   explicit TransactionPublisher(Pool* pool)
-      : pool_(pool), range_bytes_max_(std::min(kRangeBytesMax, pool->header().max_pmem_bytes / 16)) {
+      : pool_(pool), range_bytes_max_(std::min(kRangeBytesMax, pool->header().max_pmem_bytes / 64)) {
     MutexLock lock(&mutex_);
     HoldReserve();
   }
 
   ~TransactionPublisher() override {
     MutexLock lock(&mutex_);
-    ReleaseReserve();
+    while (ReleaseReserve()) {
+    }
   }
 
   // 1. libpmemobj copies the range into its log, fenced. The caller then streams and fences the range.
@@ -59,10 +63,11 @@ class TransactionPublisher : public Publisher {
     if (range.bytes > range_bytes_max_) return Status::OK();
     Status status = Snapshot(range);
     if (!status.IsNoSpace()) return status;
-    // The reserve is given up for this one log; nobody else may take it in between.
+    // A piece of the reserve after the other becomes this log's; nobody else may take it in between. The lane
+    // keeps its log, so that later ranges of this thread find it.
     MutexLock lock(&mutex_);
-    ReleaseReserve();
-    return Snapshot(range);
+    while (status.IsNoSpace() && ReleaseReserve()) status = Snapshot(range);
+    return status;
   }
 
   Status EndRange() override {
@@ -99,17 +104,20 @@ class TransactionPublisher : public Publisher {
   }
 
   void HoldReserve() REQUIRES(mutex_) {
-    if (!OID_IS_NULL(reserve_)) return;
     size_t range_bytes = range_bytes_max_;
     const size_t bytes = HugeRequestBytes(pmemobj_tx_log_snapshots_max_size(&range_bytes, 1));
-    // Without room for it, transactions take what the heap has left.
-    if (pmemobj_alloc(pool_->handle(), &reserve_, bytes, kLogReserveType, nullptr, nullptr) != 0) {
-      reserve_ = OID_NULL;
+    while (reserve_.size() < kReserves) {
+      PMEMoid piece = OID_NULL;
+      // Without room for it, transactions take what the heap has left.
+      if (pmemobj_alloc(pool_->handle(), &piece, bytes, kLogReserveType, nullptr, nullptr) != 0) return;
+      reserve_.push_back(piece);
     }
   }
-  void ReleaseReserve() REQUIRES(mutex_) {
-    if (!OID_IS_NULL(reserve_)) pmemobj_free(&reserve_);
-    reserve_ = OID_NULL;
+  bool ReleaseReserve() REQUIRES(mutex_) {
+    if (reserve_.empty()) return false;
+    pmemobj_free(&reserve_.back());
+    reserve_.pop_back();
+    return true;
   }
   void RefillReserve() {
     MutexLock lock(&mutex_);
@@ -119,8 +127,8 @@ class TransactionPublisher : public Publisher {
   Pool* const pool_;
   const uint64_t range_bytes_max_;
   Mutex mutex_;
-  // Held in DRAM only: a crash leaves the object behind, and Pool::Open frees it.
-  PMEMoid reserve_ GUARDED_BY(mutex_) = OID_NULL;
+  // Held in DRAM only: a crash leaves the objects behind, and Pool::Open frees them.
+  std::vector<PMEMoid> reserve_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

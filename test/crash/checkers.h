@@ -1,5 +1,6 @@
-// Checkers: processes that look at images. They are forked before the program opens a pool: libpmemobj lets a process
-// open a pool once, and a child inherits what its parent has open. A checker that dies or hangs is replaced.
+// Checkers: processes that look at images. They are forked before the program opens a pool: libpmemobj lets a
+// process open a pool once, and a child inherits what its parent has open. A checker that dies or hangs is
+// replaced.
 //
 // Thread safety: none; the simulator's lock. Made by a process with one thread.
 #pragma once

@@ -1,7 +1,7 @@
-// DbCheck: what must hold of a DB after a power failure. 1. It opens. 2. Each writer's keys hold what some number of its
-// operations leaves, no fewer than were acknowledged and no more than were started: no write lost, no half batch, no
-// phantom. 3. Scans both ways and Get agree. 4. Its structures are sound. 5. It takes writes, closes, and opens again
-// with the same content.
+// DbCheck: what must hold of a DB after a power failure. 1. It opens. 2. Each writer's keys hold what some
+// number of its operations leaves, no fewer than were acknowledged and no more than were started: no write
+// lost, no half batch, no phantom. 3. Scans both ways and Get agree. 4. Its structures are sound. 5. It takes
+// writes, closes, and opens again with the same content.
 //
 // Thread safety: one thread. Made anew for each run; images come in the order of the run.
 #pragma once

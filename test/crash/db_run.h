@@ -1,5 +1,5 @@
-// DbRun: a DB's life under power failures: creation, writes of all sizes, flushes, merges, log segments, growth, close
-// and open again, and recovery from an image, itself interrupted.
+// DbRun: a DB's life under power failures: creation, writes of all sizes, flushes, merges, log segments,
+// growth, close and open again, and recovery from an image, itself interrupted.
 //
 // Thread safety: free functions, each in a process of its own.
 #pragma once
@@ -50,7 +50,8 @@ std::string DbDirectory(const std::string& directory);
 
 // The whole life. Returns what went wrong in the program itself.
 std::string RunDbLife(const DbRunConfig& config, const Plan& plan, Report* report);
-// Opens what an image left, lets it flush and closes it. Plan::start is the image's directory, `kept` holds the oracles.
+// Opens what an image left, lets it flush and closes it. Plan::start is the image's directory, `kept` holds
+// the oracles.
 std::string RunDbRecovery(const DbRunConfig& config, const Plan& plan, const std::string& kept,
                           Report* report);
 

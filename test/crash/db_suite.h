@@ -1,4 +1,5 @@
-// DbSuite: one life of a DB under power failures, then recovery from images of it, then recovery from images of that.
+// DbSuite: one life of a DB under power failures, then recovery from images of it, then recovery from images
+// of that.
 //
 // Thread safety: a process with one thread.
 #pragma once

@@ -1,4 +1,5 @@
-// RunForked: a simulated run in a process of its own, since a simulator needs one that has no pool open and one thread.
+// RunForked: a simulated run in a process of its own, since a simulator needs one that has no pool open and
+// one thread.
 //
 // Thread safety: none.
 #pragma once
@@ -25,7 +26,8 @@ class ScratchDirectory {
   bool kept_ = false;
 };
 
-// Runs `run` in a child, which fills in the report. A run that dies, hangs for seconds_max or returns a text has failed.
+// Runs `run` in a child, which fills in the report. A run that dies, hangs for seconds_max or returns a text
+// has failed.
 Report RunForked(unsigned seconds_max, const std::function<std::string(Report*)>& run);
 
 }  // namespace pmlsm::crash

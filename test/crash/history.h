@@ -1,5 +1,5 @@
-// History: what a writer of the crash tests does, operation by operation. It follows from the seed alone, so that a
-// checker, in another process, knows what the DB must hold after any number of operations.
+// History: what a writer of the crash tests does, operation by operation. It follows from the seed alone, so
+// that a checker, in another process, knows what the DB must hold after any number of operations.
 //
 // Thread safety: const methods from any thread.
 #pragma once

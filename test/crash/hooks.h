@@ -1,6 +1,6 @@
-// Hooks: what stands between the program and libpmem, mmap and the file system while a power failure is simulated
-// (doc/CRASH.md). The functions themselves are in libpmem_hooked.cc and libc_hooked.cc; linked into an executable, they
-// win over the shared libraries', for libpmemobj as for our own code.
+// Hooks: what stands between the program and libpmem, mmap and the file system while a power failure is
+// simulated (doc/CRASH.md). The functions themselves are in libpmem_hooked.cc and libc_hooked.cc; linked into
+// an executable, they win over the shared libraries', for libpmemobj as for our own code.
 //
 // Without hooks in force a persist is nothing and a file operation is the real one.
 //

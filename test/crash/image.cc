@@ -67,8 +67,8 @@ void CopyPart(const Image& image, uint32_t file, const std::string& twin, mode_t
   close(to_fd);
 }
 
-// The live directory's tree; LOG is of no use to anybody. Names that vanish meanwhile belong to threads that are about
-// to meet the simulator's lock.
+// The live directory's tree; LOG is of no use to anybody. Names that vanish meanwhile belong to threads that
+// are about to meet the simulator's lock.
 void BuildTree(const Image& image, const ImagePaths& paths, const std::string& directory, bool may_link) {
   fs::create_directories(directory);
   std::error_code gone;
@@ -131,8 +131,8 @@ bool ImageMapper::IndexOf(int fd, uint32_t* file) const {
   return false;
 }
 
-// Moves the view to `address`, or to anywhere else if that is null. Its pages may have got different protections, which
-// the kernel does not move in one go: then they are copied.
+// Moves the view to `address`, or to anywhere else if that is null. Its pages may have got different
+// protections, which the kernel does not move in one go: then they are copied.
 char* ImageMapper::Place(View* view, void* address) {
   const int fixed = address == nullptr ? 0 : MAP_FIXED;
   char* const to = static_cast<char*>(RealMap(address, view->bytes, PROT_READ | PROT_WRITE,

@@ -1,5 +1,6 @@
-// Image: what a power failure would leave: the live directory's names, the medium's bytes, and the lines that happened
-// to arrive. It travels from the simulator to a checker in shared memory, and becomes a directory there.
+// Image: what a power failure would leave: the live directory's names, the medium's bytes, and the lines that
+// happened to arrive. It travels from the simulator to a checker in shared memory, and becomes a directory
+// there.
 //
 // Thread safety: none; one side has it at a time.
 #pragma once
@@ -21,8 +22,8 @@ struct Image {
   char kind[48];
   uint64_t files;
   MediumFile file[kImageFilesMax];
-  // The program's oracle when the failure struck, and after the lines were looked at: what it had acknowledged by
-  // `before` must be there, what it had not started by `after` must not.
+  // The program's oracle when the failure struck, and after the lines were looked at: what it had
+  // acknowledged by `before` must be there, what it had not started by `after` must not.
   char before[kOracleBytesMax];
   char after[kOracleBytesMax];
   uint64_t lines;
@@ -37,9 +38,9 @@ struct ImagePaths {
 // Copies the image to `directory`, which does not exist: plain files, to be kept.
 void CopyImage(const Image& image, const ImagePaths& paths, const std::string& directory);
 
-// A checker's view: the directory's large files are links to the medium's twins, mapped privately with the image's
-// lines on top, so nothing is copied and the medium stays as it is. What the checker's program stores stays there when
-// it unmaps the file and maps it again, until Close.
+// A checker's view: the directory's large files are links to the medium's twins, mapped privately with the
+// image's lines on top, so nothing is copied and the medium stays as it is. What the checker's program stores
+// stays there when it unmaps the file and maps it again, until Close.
 class ImageMapper : public Hooks {
  public:
   ImageMapper(const ImagePaths& paths, const std::string& directory) : paths_(paths), directory_(directory) {}

@@ -28,8 +28,8 @@ int Persist(const void* from, size_t bytes) {
   return 0;
 }
 
-// Streamed or cached, the stores are on their way only once they were flushed; a non-temporal store counts as flushed
-// by itself.
+// Streamed or cached, the stores are on their way only once they were flushed; a non-temporal store counts as
+// flushed by itself.
 void* Stored(void* to, size_t bytes, unsigned flags) {
   if ((flags & kNoFlush) != 0) return to;
   Flush(to, bytes);

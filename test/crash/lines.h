@@ -1,4 +1,5 @@
-// Cache lines of simulated files, as they travel between the parts of the simulator. Constants and structs only.
+// Cache lines of simulated files, as they travel between the parts of the simulator. Constants and structs
+// only.
 #pragma once
 
 #include <sys/types.h>

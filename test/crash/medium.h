@@ -1,8 +1,9 @@
-// Medium: for each file of a live directory that is mapped shared, a durable twin that holds what is certain to
-// survive a power failure now.
+// Medium: for each file of a live directory that is mapped shared, a durable twin that holds what is certain
+// to survive a power failure now.
 //
-// A line gets there by Commit only. Where two threads flushed the same line, the later content wins whatever the order
-// of their fences: a flush writes what the line holds, so the medium never goes back to older content.
+// A line gets there by Commit only. Where two threads flushed the same line, the later content wins whatever
+// the order of their fences: a flush writes what the line holds, so the medium never goes back to older
+// content.
 //
 // Thread safety: none; the simulator's lock.
 #pragma once
@@ -29,8 +30,8 @@ class Medium {
   void NoteMapping(void* address, size_t bytes, int fd, uint64_t offset);
   void DropMapping(void* address, size_t bytes);
 
-  // Where an address of the program lies, and how many of *bytes lie there in a row: the rest may be in the next part of a
-  // pool. False if it is in no file of the medium.
+  // Where an address of the program lies, and how many of *bytes lie there in a row: the rest may be in the
+  // next part of a pool. False if it is in no file of the medium.
   bool Find(const char* address, size_t* bytes, Place* place) const;
 
   // `stamp` rises with each flush. False: a newer content of the line is there already.

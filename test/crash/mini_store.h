@@ -1,5 +1,5 @@
-// MiniStore: a log in a libpmemobj pool, small enough to be right at sight, with six bugs that can be planted. The
-// simulator's self-test: what it does not find here it would not find in the engine.
+// MiniStore: a log in a libpmemobj pool, small enough to be right at sight, with six bugs that can be
+// planted. The simulator's self-test: what it does not find here it would not find in the engine.
 //
 // Thread safety: one thread.
 #pragma once

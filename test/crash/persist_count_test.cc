@@ -1,5 +1,5 @@
-// What durable operations cost: lines and fences, against a checked-in table, so that a lost fence fails a test, and an
-// extra one too. After a change that is meant, put the printed table into persist_counts.txt.
+// What durable operations cost: lines and fences, against a checked-in table, so that a lost fence fails a
+// test, and an extra one too. After a change that is meant, put the printed table into persist_counts.txt.
 #include <gtest/gtest.h>
 
 #include <atomic>

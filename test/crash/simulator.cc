@@ -231,8 +231,8 @@ bool Simulator::ChooseLines(int image, const Candidates& candidates, Image* chos
   return true;
 }
 
-// Of many subsets few matter: those that lack one line, hold one line, or end somewhere in the order of the flushes are
-// the ones that show a wrong order.
+// Of many subsets few matter: those that lack one line, hold one line, or end somewhere in the order of the
+// flushes are the ones that show a wrong order.
 void Simulator::ChooseAtRandom(const Candidates& candidates, bool torn, Image* chosen) {
   const size_t count = candidates.lines.size();
   const uint64_t recipe = random_.Uniform(6);

@@ -1,11 +1,12 @@
-// Simulator: power failures while a program runs. The fault model, and what is and is not simulated: doc/CRASH.md.
+// Simulator: power failures while a program runs. The fault model, and what is and is not simulated:
+// doc/CRASH.md.
 //
 //   Simulator* simulator = Simulator::Start(plan, sizeof(Oracle), check, report);
 //   ... a program that works in plan.LiveDirectory() and keeps simulator->oracle() ...
 //   simulator->Finish();
 //
-// At each chosen fence, and each change of names in the directory, the simulator stops all threads that would fence or
-// flush, builds images of what the medium could hold, and has each opened by a checker.
+// At each chosen fence, and each change of names in the directory, the simulator stops all threads that would
+// fence or flush, builds images of what the medium could hold, and has each opened by a checker.
 //
 // Thread safety: the program's threads may do what they like; the methods are for one of them.
 #pragma once

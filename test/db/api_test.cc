@@ -97,9 +97,16 @@ TEST_P(ApiTest, KV1_AwkwardKeysAreKeysLikeOthers) {
 TEST_P(ApiTest, KV2_ValuesOfAnySizeAreStoredWhole) {
   Open();
   Random random(1);
-  const size_t sizes[] = {0,       1,        15,       16,        63,        64,        255,
-                          256,     1000,     4095,     4096,      4097,      32 << 10,  (32 << 10) + 1,
-                          64 << 10, 96 << 10, 200 << 10, 300 << 10, 1 << 20, (5 << 20) + 17};
+  const size_t sizes[] = {0,         1,
+                          15,        16,
+                          63,        64,
+                          255,       256,
+                          1000,      4095,
+                          4096,      4097,
+                          32 << 10,  (32 << 10) + 1,
+                          64 << 10,  96 << 10,
+                          200 << 10, 300 << 10,
+                          1 << 20,   (5 << 20) + 17};
   for (const size_t size : sizes) Put("size" + std::to_string(size), RandomBytes(&random, size));
   ExpectInEveryState({"size"});
   for (const size_t size : sizes) Put("size" + std::to_string(size), RandomBytes(&random, size / 2));
@@ -541,7 +548,8 @@ TEST_P(ApiTest, PM1_CopiesOfRawPoolBytesAreValuesLikeOthers) {
     for (int i = 0; i < 500; ++i) {
       const size_t at = used[random.Uniform(used.size())] + (random.OneIn(2) ? 0 : random.Uniform(64));
       const size_t bytes = random.OneIn(8) ? 4096 : random.OneIn(2) ? 64 : 32;
-      const std::string key = random.OneIn(2) ? raw.substr(at, 64) : "copy" + std::to_string(random.Uniform(400));
+      const std::string key =
+          random.OneIn(2) ? raw.substr(at, 64) : "copy" + std::to_string(random.Uniform(400));
       random.OneIn(4) ? Delete(key) : Put(key, raw.substr(at, bytes));
       if (random.OneIn(100)) ASSERT_OK(db_->CompactRange({}, nullptr, nullptr));
     }

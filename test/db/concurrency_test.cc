@@ -1,5 +1,5 @@
-// Several threads at once, for answers and for ThreadSanitizer: reads against flushes and merges, visible before
-// durable, and everything together.
+// Several threads at once, for answers and for ThreadSanitizer: reads against flushes and merges, visible
+// before durable, and everything together.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -119,7 +119,8 @@ TEST_P(ConcurrencyTest, EverythingAtOnce) {
       Random random(r);
       PinnableSlice held;  // pinned while views come and go
       while (writing != 0) {
-        const std::string key = std::to_string(random.Uniform(2)) + "." + std::to_string(random.Uniform(kKeysOfAWriter));
+        const std::string key =
+            std::to_string(random.Uniform(2)) + "." + std::to_string(random.Uniform(kKeysOfAWriter));
         const Status s = db_->Get({}, key, &held);
         CHECK(s.ok() || s.IsNotFound());
         if (s.ok()) CHECK(held.size() == 101);
@@ -171,7 +172,8 @@ TEST_P(ConcurrencyTest, CloseWhileARecoveryFlushes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Memtables, ConcurrencyTest, ::testing::Values(MemTableType::kSorted, MemTableType::kHash),
+INSTANTIATE_TEST_SUITE_P(Memtables, ConcurrencyTest,
+                         ::testing::Values(MemTableType::kSorted, MemTableType::kHash),
                          [](const auto& info) { return std::string(ToString(info.param)); });
 
 }  // namespace

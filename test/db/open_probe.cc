@@ -1,5 +1,5 @@
-// open_probe <db> once|hold: opens the DB and says "OK" or the status. "hold" writes a key first and then waits
-// to be killed.
+// open_probe <db> once|hold: opens the DB and says "OK" or the status. "hold" writes a key first and then
+// waits to be killed.
 #include <unistd.h>
 
 #include <cstdio>
