@@ -78,11 +78,12 @@ class DBImpl final : public DB {
   // --- db_open.cc ---
   Status OpenStorage();
   Status LoadState();
-  Status LoadVersion();
+  Status LoadVersion() REQUIRES(mutex_);
   Status CheckComparator(const std::string& stored) const;
   Status ReplayLog();
   void DropSegmentsBut(const std::set<uint64_t>& replayed) REQUIRES(mutex_);
-  void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records);
+  void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records)
+      REQUIRES(write_mutex_, mutex_);
   Status StartFirstSegment();
   Status WriteInfoFiles() const;
   void StartBackground();
@@ -91,7 +92,7 @@ class DBImpl final : public DB {
   Status CloseImpl(bool despite_pins);
   Status FlushForClose();
   void StopBackground();
-  Status PublishCleanEnd();
+  Status PublishCleanEnd() REQUIRES(write_mutex_, mutex_);
 
   // --- db_write.cc ---
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
