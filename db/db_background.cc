@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "db/db_impl.h"
+#include "util/hooks.h"
 
 namespace pmlsm {
 namespace {
@@ -72,7 +73,7 @@ bool DBImpl::RetryForSpace() {
 void DBImpl::NoteLackOfSpace(const char* what, const Status& error, bool* flag) {
   log_->Write("%s: %s", what, error.ToString().c_str());
   *flag = true;
-  free_at_lack_ = storage_->extents->free_bytes();
+  room_at_lack_ = RoomBytes();
   space_retry_at_ = std::chrono::steady_clock::now() + space_retry_pause_;
   space_retry_pause_ = std::min(2 * space_retry_pause_, kHousekeepingPauseMax);
 }
@@ -80,7 +81,7 @@ void DBImpl::NoteLackOfSpace(const char* what, const Status& error, bool* flag) 
 void DBImpl::NoteSpace() {
   flush_lacks_space_ = merge_lacks_space_ = false;
   flush_tries_without_space_ = 0;
-  free_at_lack_ = UINT64_MAX;
+  room_at_lack_ = UINT64_MAX;
   space_retry_pause_ = kHousekeepingPause;
 }
 
@@ -137,9 +138,11 @@ void DBImpl::FlushFrozen() {
   const JobContext context = MakeJobContext(sizes_.table_bytes);
   PlacedRun flushed;
   mutex_.Unlock();
+  hooks.Reached(HookPoint::kFlushPicked);
   const auto begin = std::chrono::steady_clock::now();
   Status s = job.Execute(context, &counters_.flush, &flushed);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  hooks.Reached(HookPoint::kFlushWritten);
   mutex_.Lock();
   if (s.ok()) s = InstallFlush(job, flushed);
   flush_running_ = false;
@@ -194,6 +197,7 @@ Status DBImpl::InstallFlush(const FlushJob& job, const PlacedRun& flushed) {
       storage_->extents->Free(span);
     }
   }
+  hooks.Reached(HookPoint::kLogRetired);
   return s;
 }
 
@@ -246,7 +250,9 @@ Status DBImpl::MergeRuns(MergePick pick) {
     MergeStep step = MakeMergeStep(pick);
     MergeStep::Result result;
     mutex_.Unlock();
+    hooks.Reached(HookPoint::kMergeStepPicked);
     s = step.Execute(context, &counters_.merge, &result);
+    hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
     if (s.ok()) s = InstallMerge(step, result);
     total.done = s.ok() && result.done;
@@ -368,6 +374,7 @@ Status DBImpl::PublishState(const VersionRef& version, ManifestState* state) {
   if (!s.ok()) return s;
   state_ = *state;
   version_ = version;
+  hooks.Reached(HookPoint::kPublished);
   return s;
 }
 
@@ -418,16 +425,20 @@ void DBImpl::HoldMergeSpace() {
 // A merge frees nothing while readers hold what it replaces: then the reserve is not for it.
 Status DBImpl::CheckSpaceForMerge() {
   if (storage_->views.Reclaim() == 0) return Status::OK();
-  if (storage_->extents->free_bytes() + storage_->pool->GrowableBytes() >= sizes_.reserve_bytes)
-    return Status::OK();
+  if (RoomBytes() >= sizes_.reserve_bytes) return Status::OK();
   return Status::NoSpace("iterators or pinned slices hold the space of merged runs", name_);
 }
 
-// Whether more is free than when a flush or a merge last found no space, what readers have let go included: then
-// they are due again.
+// Free, or to be had by growing.
+uint64_t DBImpl::RoomBytes() const {
+  return storage_->extents->free_bytes() + storage_->pool->GrowableBytes();
+}
+
+// Whether there is more room than when a flush or a merge last found no space, what readers have let go
+// included: then they are due again.
 bool DBImpl::SpaceCameBack() {
   storage_->views.Reclaim();
-  if (storage_->extents->free_bytes() <= free_at_lack_) return false;
+  if (room_at_lack_ == UINT64_MAX || RoomBytes() <= room_at_lack_) return false;
   NoteSpace();
   work_.SignalAll();
   return true;
@@ -470,6 +481,8 @@ Status DBImpl::Flush(const FlushOptions& options) {
   const auto pending = [&]() NO_THREAD_SAFETY_ANALYSIS {
     return std::find(frozen_.begin(), frozen_.end(), newest) != frozen_.end();
   };
+  NoteSpace();  // there may be some: tried at once
+  work_.SignalAll();
   while (pending() && background_error_.ok() && !FlushLacksSpace()) progress_.Wait(&mutex_);
   if (!pending()) return Status::OK();
   return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;

@@ -140,6 +140,7 @@ class DBImpl final : public DB {
   bool BackgroundIdle() const REQUIRES(mutex_);
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
   Status CheckSpaceForMerge() REQUIRES(mutex_);
+  uint64_t RoomBytes() const;
   bool SpaceCameBack() REQUIRES(mutex_);
   bool WaitForMergedSpace() REQUIRES(mutex_);
   void HoldMergeSpace() REQUIRES(mutex_);
@@ -197,7 +198,7 @@ class DBImpl final : public DB {
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
   int flush_tries_without_space_ GUARDED_BY(mutex_) = 0;   // in a row
-  uint64_t free_at_lack_ GUARDED_BY(mutex_) = UINT64_MAX;  // bytes; UINT64_MAX if neither lacks space
+  uint64_t room_at_lack_ GUARDED_BY(mutex_) = UINT64_MAX;  // RoomBytes(); UINT64_MAX if neither lacks space
   uint64_t space_answers_ GUARDED_BY(mutex_) = 0;  // merges that ended, and times that none was worth while
   std::chrono::steady_clock::time_point space_retry_at_ GUARDED_BY(mutex_);
   std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_){20};

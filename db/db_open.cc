@@ -17,6 +17,7 @@
 #include "pmem/files.h"
 #include "pmem/pool_set_file.h"
 #include "util/check.h"
+#include "util/hooks.h"
 
 namespace pmlsm {
 namespace {
@@ -250,6 +251,7 @@ Status DBImpl::StartFirstSegment() {
   active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, wal_->segment().number);
   active_rep_ = active_->rep.get();
   InstallView();
+  hooks.Reached(HookPoint::kRecoveryPublished);
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include "db/db_impl.h"
 #include "db/db_iterator.h"
 #include "db/merging_iterator.h"
+#include "util/hooks.h"
 
 namespace pmlsm {
 namespace {
@@ -34,6 +35,7 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* 
   value->Reset();
   const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
   if (pin.view == nullptr) return Status::Aborted("DB is closed", name_);
+  hooks.Reached(HookPoint::kViewTaken);
   Entry entry;
   bool found = false;
   Status s = FindNewest(*pin.view, key, ReadSequence(options), options.verify_checksums, &entry, &found);
@@ -56,6 +58,7 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* va
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
   if (pin.view == nullptr) return NewErrorIterator(Status::Aborted("DB is closed", name_));
+  hooks.Reached(HookPoint::kViewTaken);
   const SequenceNumber sequence = ReadSequence(options);
   const ReadView& view = *pin.view;
   std::vector<std::unique_ptr<InternalIterator>> sources;

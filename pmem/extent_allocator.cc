@@ -4,6 +4,7 @@
 #include <string>
 
 #include "util/check.h"
+#include "util/hooks.h"
 
 namespace pmlsm {
 
@@ -30,6 +31,11 @@ Status ExtentAllocator::MarkUsed(Span span) {
 }
 
 Status ExtentAllocator::Allocate(uint64_t bytes, Use use, Span* span) {
+  if (hooks.FailAllocation()) return Status::NoSpace("need " + std::to_string(bytes) + " bytes", "injected");
+  return AllocateExactly(bytes, use, span);
+}
+
+Status ExtentAllocator::AllocateExactly(uint64_t bytes, Use use, Span* span) {
   const uint64_t whole = RoundUpToExtents(bytes);
   if (whole == 0) return Status::InvalidArgument("extents", std::to_string(bytes) + " bytes");
   {
@@ -40,7 +46,8 @@ Status ExtentAllocator::Allocate(uint64_t bytes, Use use, Span* span) {
 }
 
 Status ExtentAllocator::AllocateUpTo(uint64_t bytes, uint64_t least, Use use, Span* span) {
-  Status s = Allocate(bytes, use, span);
+  if (hooks.FailAllocation()) return Status::NoSpace("need " + std::to_string(bytes) + " bytes", "injected");
+  Status s = AllocateExactly(bytes, use, span);
   if (!s.IsNoSpace()) return s;
   MutexLock lock(&mutex_);
   if (by_size_.empty()) return s;

@@ -78,6 +78,7 @@ class ExtentAllocator {
   bool Fits(uint64_t bytes, Use use) const REQUIRES(mutex_);
   uint64_t ReserveFor(Use use) const REQUIRES(mutex_);
   bool EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) const REQUIRES(mutex_);
+  Status AllocateExactly(uint64_t bytes, Use use, Span* span);
   Status GrowFor(uint64_t bytes, Use use, Span* span);
   Status GrowOnce(uint64_t min_bytes, Span* group) REQUIRES(grow_mutex_);
   Status NoSpace(uint64_t bytes, Use use, const Status& cause) const;

@@ -1,0 +1,46 @@
+// Hooks: where tests hold threads at named instants, and make allocations fail. Not in release builds, which get
+// hooks_null.h; //util:hooks picks, and both are included as util/hooks.h.
+//
+// Thread safety: all calls from any thread.
+#pragma once
+
+#include <atomic>
+
+#include "util/hook_point.h"
+
+namespace pmlsm {
+
+// What a test implements. Called on the engine's threads.
+class HookListener {
+ public:
+  virtual ~HookListener() = default;
+  // May block.
+  virtual void Reached(HookPoint point) {}
+  // True: the allocation of extents at hand answers NoSpace. Must not block.
+  virtual bool FailAllocation() { return false; }
+};
+
+class Hooks {
+ public:
+  static constexpr bool kActive = true;
+
+  void Reached(HookPoint point) {
+    if (HookListener* const listener = Listener()) listener->Reached(point);
+  }
+  bool FailAllocation() {
+    HookListener* const listener = Listener();
+    return listener != nullptr && listener->FailAllocation();
+  }
+
+  // Null = none. The listener must outlive every DB that is open meanwhile.
+  void SetListener(HookListener* listener) { listener_.store(listener, std::memory_order_release); }
+
+ private:
+  HookListener* Listener() const { return listener_.load(std::memory_order_acquire); }
+
+  std::atomic<HookListener*> listener_{nullptr};
+};
+
+inline Hooks hooks;
+
+}  // namespace pmlsm

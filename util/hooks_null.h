@@ -1,0 +1,17 @@
+// Hooks of release builds (--compilation_mode=opt): constants, so that no instruction is left of them. Other
+// builds get hooks_active.h; //util:hooks picks, and both are included as util/hooks.h.
+#pragma once
+
+#include "util/hook_point.h"
+
+namespace pmlsm {
+
+struct Hooks {
+  static constexpr bool kActive = false;
+  constexpr void Reached(HookPoint) const {}
+  constexpr bool FailAllocation() const { return false; }
+};
+
+inline constexpr Hooks hooks;
+
+}  // namespace pmlsm
