@@ -1,4 +1,5 @@
-// The operations of kill_test: number i of a seed is the same in the writer and in the test that kills it.
+// The operations of kill_test: number i of a thread and a seed is the same in the writer and in the test that kills
+// it. Each thread has keys of its own.
 #pragma once
 
 #include <string>
@@ -8,6 +9,9 @@
 #include "test/db/db_test_support.h"
 
 namespace pmlsm {
+
+// What a thread's keys begin with, and what it acknowledges by.
+inline char KillThreadName(size_t thread) { return static_cast<char>('A' + thread); }
 
 struct KillOperation {
   enum Kind { kPut, kDelete, kBatch, kFlush, kCompact };
@@ -20,8 +24,8 @@ struct KillOperation {
   bool sync;
   std::vector<Change> changes;
 
-  KillOperation(uint64_t seed, uint64_t number) {
-    Random random(seed * 1000003 + number);
+  KillOperation(uint64_t seed, size_t thread, uint64_t number) {
+    Random random((seed * 1000003 + number) ^ (uint64_t{thread} << 56));
     for (int i = 0; i < 4; ++i) random.Next();
     const uint64_t dice = random.Uniform(1000);
     sync = !random.OneIn(4);
@@ -34,7 +38,7 @@ struct KillOperation {
     for (; count > 0; --count) {
       Change change;
       change.is_delete = kind == kDelete || (kind == kBatch && random.OneIn(4));
-      change.key = "key" + std::to_string(random.Uniform(600));
+      change.key = KillThreadName(thread) + ("key" + std::to_string(random.Uniform(600)));
       if (!change.is_delete) {
         change.value = std::to_string(number) + std::string(random.Uniform(huge ? 4000 : 150), 'v');
       }

@@ -1,5 +1,5 @@
-// A writer process is killed at random moments; whatever it was told was written must be there, the operation
-// in flight whole or not at all.
+// A writer process of several threads is killed at random moments; whatever a thread was told was written must be
+// there, its operation in flight whole or not at all.
 //
 // argv[1] is kill_writer. PMLSM_KILL_SEED=n replays a seed as far as timing allows, PMLSM_KILL_ROUNDS=n sets
 // the number of kills.
@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <tuple>
 
@@ -17,7 +18,8 @@ namespace pmlsm {
 namespace {
 
 constexpr uint64_t kSeed = 99;
-constexpr uint64_t kRounds = 6;
+constexpr uint64_t kRounds = 9;
+constexpr size_t kThreads = 3;
 
 std::string writer;  // the program
 
@@ -43,13 +45,13 @@ class Child {
   }
   // Reads until so many acknowledgements have come; false if the writer ended before.
   bool WaitFor(uint64_t acknowledged) {
-    while (acknowledged_ < acknowledged) {
+    while (acknowledged_.size() < acknowledged) {
       if (!ReadSome()) return false;
     }
     return true;
   }
-  // Kills it; all acknowledgements that it gave.
-  uint64_t Kill() {
+  // Kills it; all acknowledgements that it gave, by the threads' names.
+  const std::string& Kill() {
     kill(pid_, SIGKILL);
     while (ReadSome()) {
     }
@@ -66,29 +68,44 @@ class Child {
     char buffer[4096];
     const ssize_t n = read(pipe_, buffer, sizeof(buffer));
     if (n <= 0) return false;
-    acknowledged_ += n;
+    acknowledged_.append(buffer, n);
     return true;
   }
   pid_t pid_ = 0;
   int pipe_ = 0;
-  uint64_t acknowledged_ = 0;
+  std::string acknowledged_;
   bool killed_ = false;
 };
+
+// What a thread's operations before `next` leave.
+struct Written {
+  Model model;
+  uint64_t next = 0;
+};
+using AllWritten = std::array<Written, kThreads>;
 
 class KillTest : public ::testing::TestWithParam<std::tuple<FailureAtomicity, MemTableType>> {
  protected:
   FailureAtomicity failure_atomicity() const { return std::get<0>(GetParam()); }
   MemTableType memtable() const { return std::get<1>(GetParam()); }
 
-  std::vector<std::string> Arguments(const std::string& db, uint64_t seed, uint64_t first) const {
-    return {writer,
-            db,
-            std::to_string(seed),
-            std::to_string(first),
-            std::to_string(static_cast<int>(failure_atomicity())),
-            std::to_string(static_cast<int>(memtable()))};
+  std::vector<std::string> Arguments(const std::string& db, uint64_t seed, const AllWritten& written) const {
+    std::vector<std::string> arguments = {writer, db, std::to_string(seed),
+                                          std::to_string(static_cast<int>(failure_atomicity())),
+                                          std::to_string(static_cast<int>(memtable()))};
+    for (const Written& thread : written) arguments.push_back(std::to_string(thread.next));
+    return arguments;
   }
 };
+
+void Acknowledge(const std::string& names, uint64_t seed, AllWritten* written) {
+  for (const char name : names) {
+    const size_t thread = name - KillThreadName(0);
+    ASSERT_LT(thread, kThreads);
+    Written* const its = &(*written)[thread];
+    KillOperation(seed, thread, its->next++).Apply(&its->model);
+  }
+}
 
 Model Contents(DB* db) {
   Model contents;
@@ -109,22 +126,28 @@ std::string FirstDifference(const Model& a, const Model& b) {
   return "none";
 }
 
-// Opens `path` and finds out whether it holds the operations before `next`, or the one in flight, too.
-void ExpectOneOf(const Options& options, const std::string& path, uint64_t seed, Model* model,
-                 uint64_t* next) {
+// Opens `path` and finds out whether it holds each thread's operations before `next`, or the one in flight, too.
+void ExpectOneOf(const Options& options, const std::string& path, uint64_t seed, AllWritten* written) {
   std::unique_ptr<DB> db;
   ASSERT_OK(DB::Open(options, path, &db));
   const Model contents = Contents(db.get());
-  if (contents != *model) {
-    Model with_next = *model;
-    KillOperation(seed, *next).Apply(&with_next);
-    ASSERT_EQ(contents, with_next) << "operation " << *next
-                                   << "; without the one in flight: " << FirstDifference(contents, *model)
-                                   << "; with it: " << FirstDifference(contents, with_next);
-    *model = with_next;
-    ++*next;
+  Model all;
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    Written* const its = &(*written)[thread];
+    const Model there(contents.lower_bound(std::string(1, KillThreadName(thread))),
+                      contents.lower_bound(std::string(1, KillThreadName(thread + 1))));
+    if (there != its->model) {
+      Model with_next = its->model;
+      KillOperation(seed, thread, its->next).Apply(&with_next);
+      ASSERT_EQ(there, with_next) << "thread " << thread << ", operation " << its->next
+                                  << "; without the one in flight: " << FirstDifference(there, its->model)
+                                  << "; with it: " << FirstDifference(there, with_next);
+      its->model = with_next;
+      ++its->next;
+    }
+    all.insert(its->model.begin(), its->model.end());
   }
-  ExpectHolds(db.get(), *model, {"", "zzz"});
+  ASSERT_NO_FATAL_FAILURE(ExpectHolds(db.get(), all, {"", "zzz"}));
 }
 
 TEST_P(KillTest, AcknowledgedWritesSurviveAKillAtAnyMoment) {
@@ -135,24 +158,21 @@ TEST_P(KillTest, AcknowledgedWritesSurviveAKillAtAnyMoment) {
   Random random(seed);
   TestDir dir;
   const Options options = KillOptions(failure_atomicity(), memtable());
-  Model model;
-  uint64_t next = 0;  // operation
+  AllWritten written;
   for (uint64_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    Child child(Arguments(dir / "db", seed, next));
+    Child child(Arguments(dir / "db", seed, written));
     ASSERT_TRUE(child.WaitFor(1 + random.Uniform(random.OneIn(3) ? 20 : 2000)));
     // The kill hits wherever the writer has got to by then.
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(random.Uniform(300));
     while (std::chrono::steady_clock::now() < end) {
     }
-    const uint64_t acknowledged = child.Kill();
+    ASSERT_NO_FATAL_FAILURE(Acknowledge(child.Kill(), seed, &written));
     ASSERT_TRUE(child.killed());
-    for (uint64_t i = 0; i < acknowledged; ++i) KillOperation(seed, next + i).Apply(&model);
-    next += acknowledged;
     // Looked at in a copy, the DB itself goes on as the kill left it.
     const bool in_copy = random.OneIn(2);
     if (in_copy) CopyTree(dir / "db", dir / "copy");
-    ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, dir / (in_copy ? "copy" : "db"), seed, &model, &next));
+    ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, dir / (in_copy ? "copy" : "db"), seed, &written));
     if (in_copy) std::filesystem::remove_all(dir / "copy");
   }
 }
@@ -165,28 +185,25 @@ TEST_P(KillTest, AKillInCreationOrRecoveryLeavesADBThatOpens) {
   const Options options = KillOptions(failure_atomicity(), memtable());
   for (int db = 0; db < 2; ++db) {
     const std::string path = dir / ("db" + std::to_string(db));
-    Model model;
-    uint64_t next = 0;
+    AllWritten written;
     for (int round = 0; round < 6; ++round) {
       SCOPED_TRACE("db " + std::to_string(db) + ", round " + std::to_string(round));
-      Child child(Arguments(path, seed, next));
+      Child child(Arguments(path, seed, written));
       if (round == 4) {
         ASSERT_TRUE(child.WaitFor(200));  // something to recover
       }
       const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(random.Uniform(30000));
       while (std::chrono::steady_clock::now() < end) {
       }
-      const uint64_t acknowledged = child.Kill();
+      ASSERT_NO_FATAL_FAILURE(Acknowledge(child.Kill(), seed, &written));
       ASSERT_TRUE(child.killed());
-      for (uint64_t i = 0; i < acknowledged; ++i) KillOperation(seed, next + i).Apply(&model);
-      next += acknowledged;
       // The operation in flight counts or not; the writer must not skip or repeat it.
       if (!std::filesystem::exists(path)) continue;
       CopyTree(path, dir / "copy");
-      ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, dir / "copy", seed, &model, &next));
+      ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, dir / "copy", seed, &written));
       std::filesystem::remove_all(dir / "copy");
     }
-    ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, path, seed, &model, &next));
+    ASSERT_NO_FATAL_FAILURE(ExpectOneOf(options, path, seed, &written));
     std::filesystem::remove_all(path);
   }
 }
