@@ -262,6 +262,11 @@ Status DBImpl::WriteInfoFiles() const {
   }
   Status s = WriteFileAtomically(IdentityFileName(name_), std::string(identity) + "\n");
   if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), options_.ToString() + sizes_.ToString());
+  // For people only: a full disk must not keep a DB shut.
+  if (s.IsNoSpace()) {
+    log_->Write("open: %s", s.ToString().c_str());
+    s = Status::OK();
+  }
   log_->Write("open: %s, medium %s, last sequence %" PRIu64 ", format %u", name_.c_str(),
               pmlsm::ToString(storage_->pool->medium()), last_sequence_.load(), kFormatVersion);
   log_->Write("options:\n%s%s", options_.ToString().c_str(), sizes_.ToString().c_str());

@@ -96,6 +96,7 @@ Status Pool::Open(const PoolOptions& options, std::unique_ptr<Pool>* pool) {
   opened->base_ = reinterpret_cast<const char*>(opened->handle_);
   status = opened->LoadRoot();
   if (status.ok()) status = opened->LoadGroups();
+  if (status.ok()) status = opened->PrepareGrowth();  // transactions may make the heap grow before Grow does
   if (status.ok()) *pool = std::move(opened);
   return status;
 }

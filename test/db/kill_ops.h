@@ -1,5 +1,5 @@
-// The operations of kill_test: number i of a thread and a seed is the same in the writer and in the test that kills
-// it. Each thread has keys of its own.
+// The operations of kill_test: number i of a thread and a seed is the same in the writer and in the test that
+// kills it. Each thread has keys of its own.
 #pragma once
 
 #include <string>
