@@ -67,6 +67,13 @@ uint32_t TwinChecksum(std::string twin, uint64_t generation) {
   return Checksum32(twin.data(), twin.size(), generation);
 }
 
+// The word that puts a generation in force.
+uint64_t GenerationWord(uint64_t generation) {
+  uint64_t check = kGenerationCheckSeed;
+  for (int bit = 0; bit < kGenerationBits; bit += 8) check ^= generation >> bit & 0xff;
+  return generation | check << kGenerationBits;
+}
+
 uint64_t TwinOffset(const Pool& pool, uint64_t generation) {
   return pool.header().client_offset + sizeof(ManifestRoot) + (generation & 1) * kManifestTwinBytes;
 }
@@ -139,13 +146,15 @@ Manifest::Manifest(Pool* pool, Publisher* publisher, Medium medium, PersistCount
 Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
   if (pool.header().client_bytes < kManifestAreaBytes)
     return Status::Corruption("manifest", "area is too small");
-  const uint64_t current = pool.At<ManifestRoot>(pool.header().client_offset)->current;
-  *found = current != 0;
-  if (current == 0) {
+  const uint64_t word = pool.At<ManifestRoot>(pool.header().client_offset)->current;
+  *found = word != 0;
+  if (word == 0) {
     // A DB whose creation ended before its first publish. The odd twin is written only after that.
     const bool used = pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + 1))->magic != 0;
     return used ? Status::Corruption("manifest", "generation word is zero") : Status::OK();
   }
+  const uint64_t current = word & ((uint64_t{1} << kGenerationBits) - 1);
+  if (word != GenerationWord(current)) return Status::Corruption("manifest", "generation word");
   const Slice twin(pool.At(TwinOffset(pool, current)), kManifestTwinBytes);
   Status s = DecodeManifest(twin, state);
   if (s.ok() && state->generation != current) {
@@ -177,7 +186,7 @@ Status Manifest::Publish(ManifestState* state) {
   s = publisher_->EndRange();
   if (!s.ok()) return s;
   auto* const root = pool_->Writable<ManifestRoot>(pool_->header().client_offset);
-  s = publisher_->Publish(&store_, &root->current, next.generation);  // 3
+  s = publisher_->Publish(&store_, &root->current, GenerationWord(next.generation));  // 3
   if (s.ok()) state->generation = next.generation;
   return s;
 }
