@@ -45,6 +45,15 @@ void AppendFamily(std::string* to, const FamilyState& family) {
   }
 }
 
+// What TakeFamily accepts, and AppendFamily can say.
+bool HasLegalLevels(const FamilyState& family) {
+  if (family.levels.size() > kLevelsMax) return false;
+  for (const auto& level : family.levels) {
+    if (level.size() != family.levels[0].size() || level.size() > kSlotsMax) return false;
+  }
+  return true;
+}
+
 bool TakeFamily(Slice* from, FamilyState* family) {
   FamilyHeader header;
   if (!GetFixed(from, &header) || header.levels > kLevelsMax || header.slots > kSlotsMax) return false;
@@ -167,6 +176,12 @@ Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
 Status Manifest::Publish(ManifestState* state) {
   ManifestState next = *state;
   next.generation = state->generation == 0 ? kFirstGeneration : state->generation + 1;
+  for (const FamilyState& family : next.families) {
+    if (HasLegalLevels(family)) continue;
+    return Status::NotSupported("manifest: levels of family \"" + family.name + "\"",
+                                "at most " + std::to_string(kLevelsMax) + " levels of equally many slots, " +
+                                    std::to_string(kSlotsMax));
+  }
   const std::string twin = EncodeManifest(next);
   if (twin.size() > kManifestTwinBytes) {
     return Status::NotSupported("manifest of " + std::to_string(twin.size()) + " bytes",
