@@ -70,7 +70,7 @@ inline char* StoreBatchRecord(char* to, ValueType type, uint32_t family, const S
                               const Slice& value) {
   const auto append = [&to](const Slice& bytes) {
     to = StoreVarint32(to, static_cast<uint32_t>(bytes.size()));
-    memcpy(to, bytes.data(), bytes.size());
+    if (!bytes.empty()) memcpy(to, bytes.data(), bytes.size());  // an empty slice's data may be null
     to += bytes.size();
   };
   *to++ = static_cast<char>(type);
