@@ -79,6 +79,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
   for (; !records.empty() && handler->Continue(); ++seen) {
     BatchRecord record;
     Status s = TakeBatchRecord(&records, &record);
+    if (s.ok()) s = CheckFamily(record.family);
     if (!s.ok()) return s;
     if (record.type == ValueType::kValue) {
       handler->Put(record.key, record.value);

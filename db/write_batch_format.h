@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "pmlsm/status.h"
 #include "pmlsm/types.h"
@@ -58,6 +60,13 @@ inline Status CheckValueBytes(const Slice& value) {
   if (value.size() <= kMaxValueBytes) return Status::OK();
   return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
                                  "must have 0 to " + std::to_string(kMaxValueBytes));
+}
+
+// InvalidArgument for a column family that does not exist.
+inline Status CheckFamily(uint32_t family) {
+  if (family == kDefaultFamily) return Status::OK();
+  return Status::InvalidArgument("write batch",
+                                 "column family " + std::to_string(family) + " does not exist");
 }
 
 // A record's size, and its bytes at `to`, which must have room; returns the byte after it.

@@ -40,7 +40,8 @@ class PMLSM_EXPORT WriteBatch {
     virtual void Delete(const Slice& key) = 0;
     virtual bool Continue() { return true; }
   };
-  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet.
+  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet;
+  // InvalidArgument for a column family that does not exist.
   Status Iterate(Handler* handler) const;
 
   uint32_t Count() const;
