@@ -326,6 +326,17 @@ TEST_P(ManifestTest, AnyDamagedByteOfTheWordIsCorruption) {
   }
 }
 
+// The twin of that generation holds the one before the last, whole.
+TEST_P(ManifestTest, AWordThatNamesAGenerationThatWasNotWrittenIsCorruption) {
+  PublishNext();
+  PublishNext();
+  StoreFixed<uint64_t>(Area(0), 0xa600000000010002u);
+  EXPECT_TRUE(LoadIsCorruption());
+  PublishNext();
+  EXPECT_EQ(LoadFixed<uint64_t>(Area(0)), 0xa600000000010002u) << "the word that was right too early";
+  ASSERT_NO_FATAL_FAILURE(ExpectLoads(state_));
+}
+
 // As if nothing had ever been published; the twins tell otherwise.
 TEST_P(ManifestTest, AWordOfZeroAfterTheSecondPublishIsCorruption) {
   PublishNext();
