@@ -279,5 +279,36 @@ TEST_F(ViewPoolConcurrencyTest, PinnedViewsStayWholeWhileStatesComeAndGo) {
   EXPECT_EQ(live_.load(), 0) << "memtables that no view holds";
 }
 
+// A reader that was stopped between finding the current view and pinning it must not come back to an emptied
+// one. The window is a few nanoseconds: hence states that cost nothing, more readers than cores, which do little else
+// than pin, and views that stay empty for most of the time.
+TEST_F(ViewPoolConcurrencyTest, NoPinIsMadeOnAViewThatWasEmptied) {
+  constexpr int kChanges = 150000;
+  const MemTableRef memtables[] = {NewMemTable(1), NewMemTable(2), NewMemTable(3)};
+  const auto version = std::make_shared<const Version>(1);
+  pool_.Install(memtables[0], {}, version);
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.emplace_back([this] {
+      readers_ready_.fetch_add(1);
+      for (ViewPin pin = pool_.Pin(); pin.view != nullptr && !HasFailure(); pin = pool_.Pin()) {
+        const MemTable* const active = pin.view->active.get();
+        ASSERT_NE(active, nullptr) << "an emptied view";
+        ASSERT_EQ(pin.view->active.get(), active) << "a pinned view changed";
+        ViewPool::Unpin(pin);
+      }
+    });
+  }
+  while (readers_ready_.load() < kReaders) std::this_thread::yield();
+  for (int change = 1; change <= kChanges; ++change) {
+    pool_.Install(memtables[change % 3], {}, version);
+    pool_.Reclaim();
+    for (int i = 0; i < 300; ++i) pool_.current();  // the view before stays empty meanwhile
+  }
+  Close();
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(pool_.Reclaim(), 0u);
+}
+
 }  // namespace
 }  // namespace pmlsm
