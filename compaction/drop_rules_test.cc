@@ -1,4 +1,5 @@
-// Drop rules by what readers see: every history of one key that is small enough, under every set of snapshots.
+// Drop rules by what readers see: every history of one key that is small enough, under every set of
+// snapshots.
 #include "compaction/drop_rules.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ constexpr SequenceNumber kNothing = 0;
 constexpr SequenceNumber kBelow = 1;
 constexpr SequenceNumber kFirst = 2;
 
-// Which write a read at `snapshot` sees: its sequence number, or kNothing. `below`: the key has an older value.
+// Which write a read at `snapshot` sees: its sequence number, or kNothing. `below`: the key has an older
+// value.
 SequenceNumber Seen(const History& history, SequenceNumber snapshot, bool below) {
   for (const VersionOfKey& version : history) {
     if (version.sequence > snapshot) continue;

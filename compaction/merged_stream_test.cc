@@ -1,5 +1,5 @@
-// Both merge orders by their one contract: all entries of all sources, in internal order; an error of a source
-// ends the stream and shows.
+// Both merge orders by their one contract: all entries of all sources, in internal order; an error of a
+// source ends the stream and shows.
 #include "compaction/merged_stream.h"
 
 #include <gtest/gtest.h>

@@ -280,8 +280,8 @@ TEST_F(ViewPoolConcurrencyTest, PinnedViewsStayWholeWhileStatesComeAndGo) {
 }
 
 // A reader that was stopped between finding the current view and pinning it must not come back to an emptied
-// one. The window is a few nanoseconds: hence states that cost nothing, more readers than cores, which do little else
-// than pin, and views that stay empty for most of the time.
+// one. The window is a few nanoseconds: hence states that cost nothing, more readers than cores, which do
+// little else than pin, and views that stay empty for most of the time.
 TEST_F(ViewPoolConcurrencyTest, NoPinIsMadeOnAViewThatWasEmptied) {
   constexpr int kChanges = 150000;
   const MemTableRef memtables[] = {NewMemTable(1), NewMemTable(2), NewMemTable(3)};

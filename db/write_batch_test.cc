@@ -291,7 +291,8 @@ TEST(WriteBatchTest, RecordTypesThatAreNotBuiltAreNotSupported) {
   }
 }
 
-// The handler cannot tell column families apart: a change of another one must not look like one of the default.
+// The handler cannot tell column families apart: a change of another one must not look like one of the
+// default.
 TEST(WriteBatchTest, RecordsOfAnotherColumnFamilyAreRefused) {
   EXPECT_TRUE(IterateRecord(std::string("\1\0\1k\1v", 6)).ok());
   EXPECT_TRUE(IterateRecord(std::string("\1\1\1k\1v", 6)).IsInvalidArgument());
