@@ -35,10 +35,7 @@ Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs) {
     Status s = TakeBatchRecord(&records, &record);
     if (s.ok()) s = CheckKeyBytes(record.key);
     if (s.ok()) s = CheckValueBytes(record.value);
-    if (s.ok() && record.family != kDefaultFamily) {
-      s = Status::InvalidArgument("write batch",
-                                  "column family " + std::to_string(record.family) + " does not exist");
-    }
+    if (s.ok()) s = CheckFamily(record.family);
     if (!s.ok()) return s;
     if (record.type != ValueType::kDeletion) needs->only_deletes = false;
     needs->largest_value_bytes = std::max(needs->largest_value_bytes, record.value.size());

@@ -6,6 +6,12 @@
 namespace pmlsm {
 namespace {
 
+// A batch made from bytes may be shorter: what was appended to it would be taken for its header.
+Status CheckHeader(const std::string& rep) {
+  if (rep.size() >= kBatchHeaderBytes) return Status::OK();
+  return Status::Corruption("write batch", "shorter than its header");
+}
+
 void AppendRecord(std::string* rep, ValueType type, const Slice& key, const Slice& value) {
   const size_t before = rep->size();
   rep->resize(before + BatchRecordBytes(type, kDefaultFamily, key, value));
@@ -29,14 +35,16 @@ void WriteBatch::Clear() {
 }
 
 Status WriteBatch::Put(const Slice& key, const Slice& value) {
-  Status s = CheckKeyBytes(key);
+  Status s = CheckHeader(rep_);
+  if (s.ok()) s = CheckKeyBytes(key);
   if (s.ok()) s = CheckValueBytes(value);
   if (s.ok()) AppendRecord(&rep_, ValueType::kValue, key, value);
   return s;
 }
 
 Status WriteBatch::Delete(const Slice& key) {
-  Status s = CheckKeyBytes(key);
+  Status s = CheckHeader(rep_);
+  if (s.ok()) s = CheckKeyBytes(key);
   if (s.ok()) AppendRecord(&rep_, ValueType::kDeletion, key, Slice());
   return s;
 }
@@ -47,6 +55,7 @@ Status WriteBatch::RollbackToSavePoint() {
   if (save_points_.empty()) return Status::NotFound("no save point");
   const SavePoint point = save_points_.back();
   save_points_.pop_back();
+  if (!CheckHeader(rep_).ok()) return Status::OK();  // nothing could be added
   rep_.resize(point.bytes);
   StoreFixed<uint32_t>(rep_.data() + kBatchCountPlace, point.count);
   return Status::OK();
@@ -59,16 +68,18 @@ Status WriteBatch::PopSavePoint() {
 }
 
 uint32_t WriteBatch::Count() const {
-  return rep_.size() < kBatchHeaderBytes ? 0 : LoadFixed<uint32_t>(rep_.data() + kBatchCountPlace);
+  return CheckHeader(rep_).ok() ? LoadFixed<uint32_t>(rep_.data() + kBatchCountPlace) : 0;
 }
 
 Status WriteBatch::Iterate(Handler* handler) const {
-  if (rep_.size() < kBatchHeaderBytes) return Status::Corruption("write batch", "shorter than its header");
+  const Status header = CheckHeader(rep_);
+  if (!header.ok()) return header;
   Slice records(rep_.data() + kBatchHeaderBytes, rep_.size() - kBatchHeaderBytes);
   uint32_t seen = 0;
   for (; !records.empty() && handler->Continue(); ++seen) {
     BatchRecord record;
     Status s = TakeBatchRecord(&records, &record);
+    if (s.ok()) s = CheckFamily(record.family);
     if (!s.ok()) return s;
     if (record.type == ValueType::kValue) {
       handler->Put(record.key, record.value);

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "pmlsm/status.h"
 #include "pmlsm/types.h"
@@ -60,6 +62,13 @@ inline Status CheckValueBytes(const Slice& value) {
                                  "must have 0 to " + std::to_string(kMaxValueBytes));
 }
 
+// InvalidArgument for a column family that does not exist.
+inline Status CheckFamily(uint32_t family) {
+  if (family == kDefaultFamily) return Status::OK();
+  return Status::InvalidArgument("write batch",
+                                 "column family " + std::to_string(family) + " does not exist");
+}
+
 // A record's size, and its bytes at `to`, which must have room; returns the byte after it.
 inline size_t BatchRecordBytes(ValueType type, uint32_t family, const Slice& key, const Slice& value) {
   size_t bytes = 1 + VarintBytes(family) + VarintBytes(key.size()) + key.size();
@@ -70,7 +79,7 @@ inline char* StoreBatchRecord(char* to, ValueType type, uint32_t family, const S
                               const Slice& value) {
   const auto append = [&to](const Slice& bytes) {
     to = StoreVarint32(to, static_cast<uint32_t>(bytes.size()));
-    memcpy(to, bytes.data(), bytes.size());
+    if (!bytes.empty()) memcpy(to, bytes.data(), bytes.size());  // an empty slice's data may be null
     to += bytes.size();
   };
   *to++ = static_cast<char>(type);

@@ -45,6 +45,15 @@ void AppendFamily(std::string* to, const FamilyState& family) {
   }
 }
 
+// What TakeFamily accepts, and AppendFamily can say.
+bool HasLegalLevels(const FamilyState& family) {
+  if (family.levels.size() > kLevelsMax) return false;
+  for (const auto& level : family.levels) {
+    if (level.size() != family.levels[0].size() || level.size() > kSlotsMax) return false;
+  }
+  return true;
+}
+
 bool TakeFamily(Slice* from, FamilyState* family) {
   FamilyHeader header;
   if (!GetFixed(from, &header) || header.levels > kLevelsMax || header.slots > kSlotsMax) return false;
@@ -65,6 +74,13 @@ bool TakeFamily(Slice* from, FamilyState* family) {
 uint32_t TwinChecksum(std::string twin, uint64_t generation) {
   StoreFixed<uint32_t>(twin.data() + offsetof(ManifestHeader, checksum), 0);
   return Checksum32(twin.data(), twin.size(), generation);
+}
+
+// The word that puts a generation in force.
+uint64_t GenerationWord(uint64_t generation) {
+  uint64_t check = kGenerationCheckSeed;
+  for (int bit = 0; bit < kGenerationBits; bit += 8) check ^= generation >> bit & 0xff;
+  return generation | check << kGenerationBits;
 }
 
 uint64_t TwinOffset(const Pool& pool, uint64_t generation) {
@@ -139,13 +155,15 @@ Manifest::Manifest(Pool* pool, Publisher* publisher, Medium medium, PersistCount
 Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
   if (pool.header().client_bytes < kManifestAreaBytes)
     return Status::Corruption("manifest", "area is too small");
-  const uint64_t current = pool.At<ManifestRoot>(pool.header().client_offset)->current;
-  *found = current != 0;
-  if (current == 0) {
+  const uint64_t word = pool.At<ManifestRoot>(pool.header().client_offset)->current;
+  *found = word != 0;
+  if (word == 0) {
     // A DB whose creation ended before its first publish. The odd twin is written only after that.
     const bool used = pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + 1))->magic != 0;
     return used ? Status::Corruption("manifest", "generation word is zero") : Status::OK();
   }
+  const uint64_t current = word & ((uint64_t{1} << kGenerationBits) - 1);
+  if (word != GenerationWord(current)) return Status::Corruption("manifest", "generation word");
   const Slice twin(pool.At(TwinOffset(pool, current)), kManifestTwinBytes);
   Status s = DecodeManifest(twin, state);
   if (s.ok() && state->generation != current) {
@@ -158,6 +176,12 @@ Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
 Status Manifest::Publish(ManifestState* state) {
   ManifestState next = *state;
   next.generation = state->generation == 0 ? kFirstGeneration : state->generation + 1;
+  for (const FamilyState& family : next.families) {
+    if (HasLegalLevels(family)) continue;
+    return Status::NotSupported("manifest: levels of family \"" + family.name + "\"",
+                                "at most " + std::to_string(kLevelsMax) + " levels of equally many slots, " +
+                                    std::to_string(kSlotsMax));
+  }
   const std::string twin = EncodeManifest(next);
   if (twin.size() > kManifestTwinBytes) {
     return Status::NotSupported("manifest of " + std::to_string(twin.size()) + " bytes",
@@ -177,7 +201,7 @@ Status Manifest::Publish(ManifestState* state) {
   s = publisher_->EndRange();
   if (!s.ok()) return s;
   auto* const root = pool_->Writable<ManifestRoot>(pool_->header().client_offset);
-  s = publisher_->Publish(&store_, &root->current, next.generation);  // 3
+  s = publisher_->Publish(&store_, &root->current, GenerationWord(next.generation));  // 3
   if (s.ok()) state->generation = next.generation;
   return s;
 }

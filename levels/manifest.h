@@ -49,7 +49,7 @@ class Manifest {
   static Status Load(const Pool& pool, ManifestState* state, bool* found);
 
   // On success state->generation is the new one. On failure the old state stays in force; NotSupported if the
-  // state does not fit a twin.
+  // state does not fit a twin, or has levels or slots that Load would refuse.
   Status Publish(ManifestState* state);
 
  private:

@@ -1,8 +1,8 @@
 // The persistent layout of the manifest (doc/FORMAT.md, "Manifest"). Constants and structs only.
 //
-// The pool's client area: ManifestRoot, then two twins of kManifestTwinBytes each. `current` holds the
-// generation of the twin in force; its parity picks the twin, and the twin's own generation must equal it, so
-// that a flipped bit never opens the older state.
+// The pool's client area: ManifestRoot, then two twins of kManifestTwinBytes each. `current` names the
+// generation of the twin in force; its parity picks the twin, and the twin's own generation must equal it. The
+// word's highest byte is a check, so that a damaged byte never opens the older state.
 //
 //   twin   := ManifestHeader segment* family*
 //   family := FamilyHeader name comparator-name (each padded with zeros to 8 B) run-offset[levels][slots]
@@ -16,11 +16,14 @@ namespace pmlsm {
 inline constexpr uint64_t kManifestMagic = 0x7473656661696e6d /* "mniafest" */;
 inline constexpr uint64_t kManifestTwinBytes = 64 << 10;
 inline constexpr uint64_t kManifestAreaBytes = 256 + 2 * kManifestTwinBytes;
-// Far from 0, the value of a DB without a manifest, by more than one bit.
+// Its word differs in two bytes from 0, the word of a DB without a manifest.
 inline constexpr uint64_t kFirstGeneration = 0x10000;
+// `current` = generation (56 bits) | check << 56; check = kGenerationCheckSeed ^ the generation's seven bytes.
+inline constexpr int kGenerationBits = 56;
+inline constexpr uint8_t kGenerationCheckSeed = 0xa5;
 
 struct ManifestRoot {
-  uint64_t current;  // generation; 0 = nothing published yet
+  uint64_t current;  // generation and its check; 0 = nothing published yet
   uint8_t reserved[248];
 };
 static_assert(sizeof(ManifestRoot) == 256);

@@ -20,7 +20,8 @@ class PMLSM_EXPORT WriteBatch {
   // From what Data() returned; checked when it is iterated or written.
   explicit WriteBatch(std::string rep);
 
-  // A key or value over its limit (types.h) is InvalidArgument and leaves the batch as it was.
+  // A key or value over its limit (types.h) is InvalidArgument and leaves the batch as it was; so does
+  // Corruption, if the batch has no header: made from too few bytes, or moved from (Clear makes it usable).
   Status Put(const Slice& key, const Slice& value);
   Status Delete(const Slice& key);
   void Clear();
@@ -39,7 +40,8 @@ class PMLSM_EXPORT WriteBatch {
     virtual void Delete(const Slice& key) = 0;
     virtual bool Continue() { return true; }
   };
-  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet.
+  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet;
+  // InvalidArgument for a column family that does not exist.
   Status Iterate(Handler* handler) const;
 
   uint32_t Count() const;
