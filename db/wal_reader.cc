@@ -19,6 +19,11 @@ bool WalReader::Next(Record* record) {
       whole_.clear();
     }
     if (record->first_sequence != first_part_.first_sequence) {
+      // Its segment was begun after all of the segment before it was durable.
+      end_ = End::kDamage;
+      damage_position_ = end_position_ = record->position;
+      detail_ =
+          "segment " + std::to_string(record->segment) + ", log position " + std::to_string(record->position);
       resumable_ = true;
       resume_index_ = index_;
       resume_place_ = place_ - LogRecordBytes(record->payload.size());
@@ -120,6 +125,7 @@ void WalReader::Finish() {
   const SegmentRecord& segment = segments_[index_];
   const uint64_t position = segment.base_position + place_;
   end_position_ = position;
+  damage_position_ = position;
   detail_ = "segment " + std::to_string(segment.number) + ", log position " + std::to_string(position);
   const bool newest = index_ + 1 == segments_.size();
   const bool short_of_known_end = !newest || (clean_end_ != 0 && position != clean_end_);

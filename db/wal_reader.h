@@ -62,6 +62,8 @@ class WalReader {
   const std::string& detail() const { return detail_; }
   // Log position behind the last record that counts; 0 if there is no segment.
   uint64_t end_position() const { return end_position_; }
+  // Log position of what does not verify: end_position(), but for damage in a later part of a record.
+  uint64_t damage_position() const { return damage_position_; }
   // Bytes behind the end that still hold records that verify.
   uint64_t dropped_bytes() const { return dropped_bytes_; }
 
@@ -89,6 +91,7 @@ class WalReader {
   End end_ = End::kClean;
   std::string detail_;
   uint64_t end_position_ = 0;
+  uint64_t damage_position_ = 0;
   uint64_t dropped_bytes_ = 0;
 };
 
