@@ -137,20 +137,24 @@ Manifest::Manifest(Pool* pool, Publisher* publisher, Medium medium, PersistCount
     : pool_(pool), publisher_(publisher), store_(medium, counters) {}
 
 Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
+  const auto damaged = [](uint64_t offset, const std::string& what) {
+    return Status::Corruption("manifest at offset " + std::to_string(offset), what);
+  };
   if (pool.header().client_bytes < kManifestAreaBytes)
-    return Status::Corruption("manifest", "area is too small");
+    return damaged(pool.header().client_offset, "area is too small");
   const uint64_t current = pool.At<ManifestRoot>(pool.header().client_offset)->current;
   *found = current != 0;
   if (current == 0) {
     // A DB whose creation ended before its first publish. The odd twin is written only after that.
     const bool used = pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + 1))->magic != 0;
-    return used ? Status::Corruption("manifest", "generation word is zero") : Status::OK();
+    return used ? damaged(pool.header().client_offset, "generation word is zero") : Status::OK();
   }
-  const Slice twin(pool.At(TwinOffset(pool, current)), kManifestTwinBytes);
-  Status s = DecodeManifest(twin, state);
+  const uint64_t offset = TwinOffset(pool, current);
+  Status s = DecodeManifest(Slice(pool.At(offset), kManifestTwinBytes), state);
+  if (s.IsCorruption()) s = damaged(offset, s.getState());
   if (s.ok() && state->generation != current) {
-    s = Status::Corruption("manifest", "generation word names " + std::to_string(current) + ", its twin is " +
-                                           std::to_string(state->generation));
+    s = damaged(offset, "generation word names " + std::to_string(current) + ", its twin is " +
+                            std::to_string(state->generation));
   }
   return s;
 }
