@@ -19,6 +19,7 @@ constexpr uint64_t kDescriptorBytes = 2048;
 constexpr uint64_t kDescriptorChecksum = 2040;
 constexpr uint64_t kHeapHeaderBytes = 1024;
 constexpr uint64_t kHeapHeaderChecksum = 1016;
+constexpr char kHeapSignature[] = "MEMORY_HEAP_HDR";
 constexpr uint64_t kLanesOffsetOffset = 5120;
 constexpr uint64_t kLanesOffset = 5128;  // of their number
 // A lane: three logs, each a header of 64 B and room.
@@ -50,6 +51,7 @@ uint64_t PmdkChecksum(const char* data, uint64_t bytes, uint64_t checksum_at, ui
   return uint64_t{high} << 32 | low;
 }
 
+// The checksum of zeros is zero, so each caller looks for something else, too.
 bool ChecksumMatches(const RawPool& pool, uint64_t offset, uint64_t bytes, uint64_t checksum_at,
                      uint64_t checked) {
   if (!pool.Holds(offset, bytes)) return false;
@@ -168,12 +170,17 @@ void CheckPmdkStructures(const RawPool& pool, std::vector<PoolDamage>* damages) 
   } else if (!ChecksumMatches(pool, 0, kPoolHeaderBytes, kPoolHeaderChecksum, kPoolHeaderChecked)) {
     damages->push_back({"libpmemobj pool header", 0, "checksum"});
   }
+  if (strncmp(pool.At(kPmdkLayoutOffset), kPoolLayout, kPmdkLayoutBytes) != 0) {
+    damages->push_back({"libpmemobj pool descriptor", kPmdkLayoutOffset, "layout name"});
+    return;
+  }
   if (!ChecksumMatches(pool, kPmdkLayoutOffset, kDescriptorBytes, kDescriptorChecksum, kDescriptorBytes)) {
     damages->push_back({"libpmemobj pool descriptor", kPmdkLayoutOffset, "checksum"});
     return;
   }
   const uint64_t heap = PmdkWord(pool.base(), kPmdkHeapOffsetOffset);
-  if (!ChecksumMatches(pool, heap, kHeapHeaderBytes, kHeapHeaderChecksum, kHeapHeaderBytes)) {
+  if (!ChecksumMatches(pool, heap, kHeapHeaderBytes, kHeapHeaderChecksum, kHeapHeaderBytes) ||
+      memcmp(pool.At(heap), kHeapSignature, sizeof(kHeapSignature)) != 0) {
     damages->push_back({"libpmemobj heap header", heap, "checksum"});
   }
   CheckLanes(pool, damages);
