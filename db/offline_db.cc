@@ -101,6 +101,11 @@ void OfflineDB::FindManifests() {
 // 1. The twin that the generation word names. 2. Else the one of which more can be read: what a manifest that
 // is not in force leads to may have been overwritten since.
 Status OfflineDB::ChooseManifest(const Options& options) {
+  comparator_ = options.comparator;
+  if (NothingPublished()) {
+    report_->notes.push_back("nothing has been published: the DB was being created");
+    return Status::OK();
+  }
   std::vector<State> candidates;
   for (const bool in_force : {true, false}) {
     for (const Twin& twin : twins_) {
@@ -114,47 +119,45 @@ Status OfflineDB::ChooseManifest(const Options& options) {
     }
     if (!candidates.empty()) break;
   }
-  const uint64_t word = twins_.empty() ? 0 : twins_[0].offset - sizeof(ManifestRoot);
   if (candidates.empty()) {
-    comparator_ = options.comparator;
-    const bool unpublished = !twins_.empty() && current_ == 0 &&
-                             IsZero(pool_->At(twins_[0].offset), 2 * kManifestTwinBytes) &&
-                             report_->damages.empty() && pool_->lost().empty();
-    if (unpublished) {
-      report_->notes.push_back("nothing has been published: the DB was being created");
-      return Status::OK();
-    }
-    AddDamage("manifest", word, "neither twin can be read: nothing tells what the DB consists of", true);
+    AddDamage("manifest", twins_.empty() ? 0 : twins_[0].offset,
+              "neither twin can be read: nothing tells what the DB consists of", true);
     return Status::OK();
   }
-  std::sort(candidates.begin(), candidates.end(), [](const State& a, const State& b) {
+  State& chosen = *std::min_element(candidates.begin(), candidates.end(), [](const State& a, const State& b) {
     if (a.damages.size() != b.damages.size()) return a.damages.size() < b.damages.size();
     return a.manifest.generation > b.manifest.generation;
   });
-  State& chosen = candidates[0];
-  has_manifest_ = true;
-  const uint64_t generation = chosen.manifest.generation;
-  const Twin& named = twins_[current_ & 1];
-  if (generation == current_) {
-    CheckOtherTwin(chosen.manifest);
-  } else if (!named.status.ok() && twins_[(current_ & 1) ^ 1].state.generation + 1 == current_) {
-    AddDamage("manifest of generation " + Number(current_), named.offset,
-              named.status.ToString() + "; generation " + Number(generation) +
-                  " is used: what was published since is lost",
-              true);
-  } else {
-    AddDamage("manifest's generation word", word,
-              "is " + Number(current_) + ", which no twin has; generation " + Number(generation) + " is used",
-              true);
-    for (const Twin& twin : twins_) {
-      if (!twin.status.ok()) AddDamage("manifest twin", twin.offset, twin.status.ToString(), true);
-    }
-  }
+  ReportTwins(chosen.manifest);
   report_->damages.insert(report_->damages.end(), chosen.damages.begin(), chosen.damages.end());
+  has_manifest_ = true;
   manifest_ = std::move(chosen.manifest);
   tables_ = std::move(chosen.tables);
   spans_ = std::move(chosen.spans);
   return Status::OK();
+}
+
+// As Manifest::Load has it, but zeros must not be those of bytes that are lost.
+bool OfflineDB::NothingPublished() const {
+  if (twins_.empty() || current_ != 0 || !root_.header_ok || !pool_->lost().empty()) return false;
+  return LoadFixed<uint64_t>(pool_->At(twins_[1].offset)) == 0;
+}
+
+void OfflineDB::ReportTwins(const ManifestState& chosen) {
+  if (chosen.generation == current_) return CheckOtherTwin(chosen);
+  const Twin& named = twins_[current_ & 1];
+  const std::string used = "generation " + Number(chosen.generation) + " is used";
+  const bool one_before = chosen.generation < current_ && current_ - chosen.generation <= kGenerationStep;
+  if (!named.status.ok() && one_before) {
+    AddDamage("manifest of generation " + Number(current_), named.offset,
+              named.status.ToString() + "; " + used + ": what was published since is lost", true);
+    return;
+  }
+  AddDamage("manifest's generation word", twins_[0].offset - sizeof(ManifestRoot),
+            "is " + Number(current_) + ", which no twin has; " + used, true);
+  for (const Twin& twin : twins_) {
+    if (!twin.status.ok()) AddDamage("manifest twin", twin.offset, twin.status.ToString(), true);
+  }
 }
 
 // A crash may leave it half-written. A clean close does not.

@@ -77,6 +77,8 @@ class OfflineDB {
   void FindManifests();
   Status ChooseManifest(const Options& options);
   Status ParseBatch(const WalReader::Record& record, std::vector<Entry>* batch) const;
+  bool NothingPublished() const;
+  void ReportTwins(const ManifestState& chosen);
   void CheckOtherTwin(const ManifestState& chosen);
   Status ChooseComparator(const Options& options, const ManifestState& manifest);
   void LoadRuns(State* state) const;

@@ -146,7 +146,8 @@ Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
   *found = current != 0;
   if (current == 0) {
     // A DB whose creation ended before its first publish. The odd twin is written only after that.
-    const bool used = pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + 1))->magic != 0;
+    const bool used =
+        pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + kGenerationStep))->magic != 0;
     return used ? damaged(pool.header().client_offset, "generation word is zero") : Status::OK();
   }
   const uint64_t offset = TwinOffset(pool, current);
@@ -161,7 +162,7 @@ Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
 
 Status Manifest::Publish(ManifestState* state) {
   ManifestState next = *state;
-  next.generation = state->generation == 0 ? kFirstGeneration : state->generation + 1;
+  next.generation = state->generation == 0 ? kFirstGeneration : state->generation + kGenerationStep;
   const std::string twin = EncodeManifest(next);
   if (twin.size() > kManifestTwinBytes) {
     return Status::NotSupported("manifest of " + std::to_string(twin.size()) + " bytes",

@@ -18,6 +18,9 @@ inline constexpr uint64_t kManifestTwinBytes = 64 << 10;
 inline constexpr uint64_t kManifestAreaBytes = 256 + 2 * kManifestTwinBytes;
 // Far from 0, the value of a DB without a manifest, by more than one bit.
 inline constexpr uint64_t kFirstGeneration = 0x10000;
+// Odd, so that the twins take turns. No two numbers that are 3 apart differ by one bit only, so a flipped bit
+// of `current` never names the twin that is not in force; 0x10001 and 0x10000 do.
+inline constexpr uint64_t kGenerationStep = 3;
 
 struct ManifestRoot {
   uint64_t current;  // generation; 0 = nothing published yet

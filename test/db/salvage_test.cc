@@ -457,6 +457,41 @@ TEST_F(SalvageTest, WithoutTheManifestInForceTheOneBeforeItIsUsed) {
   EXPECT_GT(keys_, 0u);
 }
 
+// Neither an older state nor one that was not published: whatever the generation's parity.
+TEST_F(SalvageTest, AFlippedBitOfTheGenerationWordOpensNoOtherState) {
+  const auto word = std::find_if(image_.targets.begin(), image_.targets.end(),
+                                 [](const Target& t) { return t.kind == "generation word"; });
+  Fresh();
+  Options options = TinyOptions();
+  options.disable_auto_compactions = true;
+  std::unique_ptr<DB> db;
+  std::vector<std::string> states;
+  const auto keep = [&] {
+    states.push_back(dir_ / ("state" + std::to_string(states.size())));
+    CopyTree(damaged_, states.back());
+  };
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_OK(DB::Open(options, damaged_, &db));
+    ASSERT_OK(db->Flush({}));
+    keep();
+    ASSERT_OK(db->Put({}, "k", std::to_string(round)));
+    ASSERT_OK(db->Flush({}));
+    keep();
+    ASSERT_OK(db->Close());
+    keep();
+  }
+  for (const std::string& state : states) {
+    for (int bit = 0; bit < 10; ++bit) {
+      Fresh(state);
+      Spoil(word->offset + bit / 8, 1, [bit](char* byte) { *byte ^= static_cast<char>(1 << bit % 8); });
+      const Status s = DB::Open(options, damaged_, &db);
+      EXPECT_TRUE(s.IsCorruption()) << state << ", bit " << bit << ": " << s.ToString();
+      db.reset();
+      Check("manifest's generation word");
+    }
+  }
+}
+
 TEST_F(SalvageTest, WithoutAnyManifestTablesAreFoundIfAskedFor) {
   Fresh(image_.flushed_path());
   for (const Target& target : image_.targets) {
