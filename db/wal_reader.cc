@@ -7,8 +7,8 @@
 
 namespace pmlsm {
 
-WalReader::WalReader(const Pool* pool, std::vector<SegmentRecord> segments, uint64_t clean_end)
-    : pool_(pool), segments_(std::move(segments)), clean_end_(clean_end) {}
+WalReader::WalReader(const char* base, std::vector<SegmentRecord> segments, uint64_t clean_end)
+    : base_(base), segments_(std::move(segments)), clean_end_(clean_end) {}
 
 bool WalReader::Next(Record* record) {
   while (NextPart(record)) {
@@ -18,7 +18,17 @@ bool WalReader::Next(Record* record) {
       first_part_ = *record;
       whole_.clear();
     }
-    if (record->first_sequence != first_part_.first_sequence) break;
+    if (record->first_sequence != first_part_.first_sequence) {
+      // Its segment was begun after all of the segment before it was durable.
+      end_ = End::kDamage;
+      damage_position_ = end_position_ = record->position;
+      detail_ =
+          "segment " + std::to_string(record->segment) + ", log position " + std::to_string(record->position);
+      resumable_ = true;
+      resume_index_ = index_;
+      resume_place_ = place_ - LogRecordBytes(record->payload.size());
+      break;
+    }
     whole_.append(record->payload.data(), record->payload.size());
     if (record->count == 0) continue;
     in_parts_ = false;
@@ -62,6 +72,24 @@ bool WalReader::NextPart(Record* record) {
   return false;
 }
 
+bool WalReader::SkipDamage() {
+  if (end_ != End::kDamage || !resumable_) return false;
+  index_ = resume_index_;
+  place_ = resume_place_;
+  resumable_ = false;
+  end_ = End::kClean;
+  detail_.clear();
+  dropped_bytes_ = 0;
+  return true;
+}
+
+// Later parts start a segment, and all before them filled theirs.
+bool WalReader::MayBeLaterPart(size_t index, uint64_t place) const {
+  if (index == 0 || place != 0) return false;
+  const SegmentRecord& before = segments_[index - 1];
+  return segments_[index].base_position - before.base_position > before.bytes - kLogAlignment;
+}
+
 // Where the segment's records end for certain; its capacity if that is not known.
 uint64_t WalReader::SegmentEnd() const {
   const SegmentRecord& segment = segments_[index_];
@@ -71,14 +99,14 @@ uint64_t WalReader::SegmentEnd() const {
 
 bool WalReader::HeaderVerifies(const SegmentRecord& segment, uint64_t place) const {
   if (place + sizeof(LogRecordHeader) > segment.bytes) return false;
-  const auto header = LoadFixed<LogRecordHeader>(pool_->At(segment.offset + place));
+  const auto header = LoadFixed<LogRecordHeader>(base_ + segment.offset + place);
   return header.header_checksum == LogHeaderChecksum(header, segment.salt, segment.base_position + place);
 }
 
 bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* record,
                       uint64_t* durable_up_to) const {
   if (!HeaderVerifies(segment, place)) return false;
-  const char* const bytes = pool_->At(segment.offset + place);
+  const char* const bytes = base_ + segment.offset + place;
   const auto header = LoadFixed<LogRecordHeader>(bytes);
   const uint64_t position = segment.base_position + place;
   if (header.payload_bytes > segment.bytes - place - sizeof(header)) return false;
@@ -97,6 +125,7 @@ void WalReader::Finish() {
   const SegmentRecord& segment = segments_[index_];
   const uint64_t position = segment.base_position + place_;
   end_position_ = position;
+  damage_position_ = position;
   detail_ = "segment " + std::to_string(segment.number) + ", log position " + std::to_string(position);
   const bool newest = index_ + 1 == segments_.size();
   const bool short_of_known_end = !newest || (clean_end_ != 0 && position != clean_end_);
@@ -119,6 +148,11 @@ void WalReader::Finish() {
       }
       if (index_ == damaged && end_ != End::kDamage) {
         end_ = durable_up_to > position ? End::kDamage : End::kTornTail;
+      }
+      if (!resumable_ && record.first_sequence >= next_sequence_ && !MayBeLaterPart(index_, place)) {
+        resumable_ = true;
+        resume_index_ = index_;
+        resume_place_ = place;
       }
       const uint64_t bytes = LogRecordBytes(record.payload.size());
       dropped_bytes_ += bytes;

@@ -9,12 +9,16 @@
 //
 // A record may come in several parts (wal_format.h); Next puts them together.
 //
+// For salvage, SkipDamage goes on behind damage: the rules above then hold for what follows. A record there that
+// may be a later part of one whose first part is lost is left out.
+//
 // Thread safety: one thread. Reads the pool in place; slices point into it, or, for a record of several
 // parts, into the reader until the next call.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/wal_format.h"
@@ -41,32 +45,45 @@ class WalReader {
   };
 
   // `clean_end` as in ManifestHeader.
-  WalReader(const Pool* pool, std::vector<SegmentRecord> segments, uint64_t clean_end);
+  WalReader(const Pool* pool, std::vector<SegmentRecord> segments, uint64_t clean_end)
+      : WalReader(pool->base(), std::move(segments), clean_end) {}
+  // `base`: where the pool's first byte lies. All of the segments can be read.
+  WalReader(const char* base, std::vector<SegmentRecord> segments, uint64_t clean_end);
 
   // False at the end; then end() and detail() tell why.
   bool Next(Record* record);
+
+  // REQUIRES: Next has returned false. At kDamage: true, and Next goes on at the first record behind it that
+  // verifies, if there is one. What is read then is not all of history up to some point.
+  bool SkipDamage();
 
   End end() const { return end_; }
   // What and where, for kDamage and kTornTail.
   const std::string& detail() const { return detail_; }
   // Log position behind the last record that counts; 0 if there is no segment.
   uint64_t end_position() const { return end_position_; }
+  // Log position of what does not verify: end_position(), but for damage in a later part of a record.
+  uint64_t damage_position() const { return damage_position_; }
   // Bytes behind the end that still hold records that verify.
   uint64_t dropped_bytes() const { return dropped_bytes_; }
 
  private:
   bool NextPart(Record* record);
   void DropParts();
+  bool MayBeLaterPart(size_t index, uint64_t place) const;
   bool HeaderVerifies(const SegmentRecord& segment, uint64_t place) const;
   bool Parse(const SegmentRecord& segment, uint64_t place, Record* record, uint64_t* durable_up_to) const;
   uint64_t SegmentEnd() const;
   void Finish();
 
-  const Pool* const pool_;
+  const char* const base_;
   const std::vector<SegmentRecord> segments_;
   const uint64_t clean_end_;
-  size_t index_ = 0;                  // of the segment
-  uint64_t place_ = 0;                // in the segment
+  size_t index_ = 0;        // of the segment
+  uint64_t place_ = 0;      // in the segment
+  bool resumable_ = false;  // behind the end, at these two, is a record that verifies
+  size_t resume_index_ = 0;
+  uint64_t resume_place_ = 0;
   SequenceNumber next_sequence_ = 0;  // at least
   bool in_parts_ = false;
   Record first_part_;
@@ -74,6 +91,7 @@ class WalReader {
   End end_ = End::kClean;
   std::string detail_;
   uint64_t end_position_ = 0;
+  uint64_t damage_position_ = 0;
   uint64_t dropped_bytes_ = 0;
 };
 

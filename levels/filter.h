@@ -38,6 +38,13 @@ class Filter {
   bool MayContain(uint64_t key_hash, bool* damaged) const;
   // Every line against its checksum.
   Damage Check() const;
+  // Calls report(Damage) for each line that fails its checksum.
+  template <typename Report>
+  void FindDamage(const Report& report) const {
+    for (uint64_t line = 0; line < lines_; ++line) {
+      if (!Verify(line)) report(Damage{"filter line's checksum", place_ + line * kLineBytes});
+    }
+  }
 
  private:
   uint64_t Line(uint64_t key_hash) const { return (static_cast<unsigned __int128>(key_hash) * lines_) >> 64; }

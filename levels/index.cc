@@ -175,6 +175,28 @@ Damage Index::Prev(Cursor* cursor) const {
   return {};
 }
 
+bool Index::ChecksumHolds(const View& view) const {
+  const char* const data = region_.start + view.place;
+  return Seal(data + 4, view.header.node_bytes - 4, region_.seed + view.place) == view.header.checksum;
+}
+
+std::vector<Damage> Index::FindDamage() const {
+  std::vector<Damage> damages;
+  bool in_damage = false;
+  for (uint64_t place = region_.begin; place < region_.end;) {
+    View view;
+    if (!Load(place, &view) && ChecksumHolds(view)) {
+      in_damage = false;
+      place += view.header.node_bytes;
+      continue;
+    }
+    if (!in_damage) damages.push_back({"index checksum", place});
+    in_damage = true;
+    place += kLineBytes;
+  }
+  return damages;
+}
+
 struct Index::Walk {
   Visitor* visitor;
   std::vector<uint64_t> next_place;  // by level: where the next node of it must lie
@@ -206,11 +228,8 @@ Damage Index::Check(Visitor* visitor) const {
 Damage Index::CheckNode(uint64_t place, uint32_t level, Walk* walk) const {
   View view;
   if (Damage damage = Load(place, &view)) return damage;
-  const char* const data = region_.start + place;
   const IndexHeader& header = view.header;
-  if (Seal(data + 4, header.node_bytes - 4, region_.seed + place) != header.checksum) {
-    return {"index checksum", place};
-  }
+  if (!ChecksumHolds(view)) return {"index checksum", place};
   if (header.level != level) return {"index level", place};
   if (place != walk->next_place[level]) return {"index node out of place", place};
   if (header.previous_bytes != walk->previous_bytes[level]) return {"index's previous_bytes", place};

@@ -61,6 +61,10 @@ class Index {
   // Verifies every index node (checksum, layout, links) and visits all that the root reaches.
   Damage Check(Visitor* visitor) const;
 
+  // The nodes that fail their checksum, by their places. Nodes are found one behind the other, so several that
+  // are damaged in a row count as one.
+  std::vector<Damage> FindDamage() const;
+
  private:
   // An index node's parts, within its bounds.
   struct View {
@@ -82,6 +86,7 @@ class Index {
   struct Walk;
 
   Damage Load(uint64_t place, View* view) const;
+  bool ChecksumHolds(const View& view) const;
   Damage LoadLeaf(uint64_t place, View* view) const;
   uint32_t ChildFor(const View& view, const Slice& key) const;
   uint32_t ChildBytewise(const View& view, Slice key) const;

@@ -76,18 +76,22 @@ uint32_t TwinChecksum(std::string twin, uint64_t generation) {
   return Checksum32(twin.data(), twin.size(), generation);
 }
 
-// The word that puts a generation in force.
+uint64_t TwinOffset(const Pool& pool, uint64_t generation) {
+  return pool.header().client_offset + sizeof(ManifestRoot) + (generation & 1) * kManifestTwinBytes;
+}
+
+}  // namespace
+
 uint64_t GenerationWord(uint64_t generation) {
   uint64_t check = kGenerationCheckSeed;
   for (int bit = 0; bit < kGenerationBits; bit += 8) check ^= generation >> bit & 0xff;
   return generation | check << kGenerationBits;
 }
 
-uint64_t TwinOffset(const Pool& pool, uint64_t generation) {
-  return pool.header().client_offset + sizeof(ManifestRoot) + (generation & 1) * kManifestTwinBytes;
+uint64_t GenerationOfWord(uint64_t word) {
+  const uint64_t generation = word & ((uint64_t{1} << kGenerationBits) - 1);
+  return word == GenerationWord(generation) ? generation : 0;
 }
-
-}  // namespace
 
 std::string EncodeManifest(const ManifestState& state) {
   ManifestHeader header = {};
@@ -153,22 +157,26 @@ Manifest::Manifest(Pool* pool, Publisher* publisher, Medium medium, PersistCount
     : pool_(pool), publisher_(publisher), store_(medium, counters) {}
 
 Status Manifest::Load(const Pool& pool, ManifestState* state, bool* found) {
+  const auto damaged = [](uint64_t offset, const std::string& what) {
+    return Status::Corruption("manifest at offset " + std::to_string(offset), what);
+  };
   if (pool.header().client_bytes < kManifestAreaBytes)
-    return Status::Corruption("manifest", "area is too small");
+    return damaged(pool.header().client_offset, "area is too small");
   const uint64_t word = pool.At<ManifestRoot>(pool.header().client_offset)->current;
   *found = word != 0;
   if (word == 0) {
     // A DB whose creation ended before its first publish. The odd twin is written only after that.
     const bool used = pool.At<ManifestHeader>(TwinOffset(pool, kFirstGeneration + 1))->magic != 0;
-    return used ? Status::Corruption("manifest", "generation word is zero") : Status::OK();
+    return used ? damaged(pool.header().client_offset, "generation word is zero") : Status::OK();
   }
-  const uint64_t current = word & ((uint64_t{1} << kGenerationBits) - 1);
-  if (word != GenerationWord(current)) return Status::Corruption("manifest", "generation word");
-  const Slice twin(pool.At(TwinOffset(pool, current)), kManifestTwinBytes);
-  Status s = DecodeManifest(twin, state);
+  const uint64_t current = GenerationOfWord(word);
+  if (current == 0) return damaged(pool.header().client_offset, "generation word");
+  const uint64_t offset = TwinOffset(pool, current);
+  Status s = DecodeManifest(Slice(pool.At(offset), kManifestTwinBytes), state);
+  if (s.IsCorruption()) s = damaged(offset, s.getState());
   if (s.ok() && state->generation != current) {
-    s = Status::Corruption("manifest", "generation word names " + std::to_string(current) + ", its twin is " +
-                                           std::to_string(state->generation));
+    s = damaged(offset, "generation word names " + std::to_string(current) + ", its twin is " +
+                            std::to_string(state->generation));
   }
   return s;
 }

@@ -58,6 +58,10 @@ class Manifest {
   Store store_;
 };
 
+// The word that puts a generation in force, and back; 0 if it is damaged.
+uint64_t GenerationWord(uint64_t generation);
+uint64_t GenerationOfWord(uint64_t word);
+
 // The bytes of a twin, and back. Exposed for the golden-bytes test.
 std::string EncodeManifest(const ManifestState& state);
 Status DecodeManifest(const Slice& twin, ManifestState* state);

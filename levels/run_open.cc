@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "levels/run.h"
-#include "levels/run_format.h"
+#include "levels/run_descriptor.h"
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -22,23 +22,31 @@ bool InPool(const std::vector<Span>& groups, const Span& span) {
   return group != nullptr && span.bytes <= group->end() - span.offset;
 }
 
-// Reads and checks the header and the checksum; null, or what is wrong.
-const char* ReadDescriptor(const char* start, uint64_t span_bytes, RunHeader* header, std::string* bytes) {
-  if (span_bytes < sizeof(*header)) return "span is smaller than a header";
-  memcpy(header, start, sizeof(*header));
-  if (header->magic != kRunMagic) return "magic";
-  if (header->format_version != kFormatVersion) return "format version";
-  const uint64_t wanted =
-      sizeof(*header) + uint64_t{header->tables} * sizeof(TableReference) + header->live_lower_bytes;
-  if (header->descriptor_bytes != wanted || wanted > span_bytes) return "descriptor_bytes";
-  bytes->assign(start, header->descriptor_bytes);
-  StoreFixed(&(*bytes)[offsetof(RunHeader, checksum)], uint32_t{0});
-  if (Checksum32(bytes->data(), bytes->size()) != header->checksum) return "checksum";
-  if (header->tables == 0) return "tables";
+}  // namespace
+
+const char* ReadRunDescriptor(const char* start, uint64_t bytes_max, RunDescriptor* descriptor) {
+  RunHeader header;
+  if (bytes_max < sizeof(header)) return "span is smaller than a header";
+  memcpy(&header, start, sizeof(header));
+  if (header.magic != kRunMagic) return "magic";
+  if (header.format_version != kFormatVersion) return "format version";
+  const uint64_t references_bytes = uint64_t{header.tables} * sizeof(TableReference);
+  const uint64_t wanted = sizeof(header) + references_bytes + header.live_lower_bytes;
+  if (header.descriptor_bytes != wanted || wanted > bytes_max) return "descriptor_bytes";
+  std::string bytes(start, header.descriptor_bytes);
+  StoreFixed(&bytes[offsetof(RunHeader, checksum)], uint32_t{0});
+  if (Checksum32(bytes.data(), bytes.size()) != header.checksum) return "checksum";
+  if (header.tables == 0) return "tables";
+  descriptor->number = header.number;
+  descriptor->bytes = header.descriptor_bytes;
+  descriptor->entries = header.entries;
+  descriptor->spans_bytes = header.spans_bytes;
+  descriptor->tables.resize(header.tables);
+  memcpy(descriptor->tables.data(), bytes.data() + sizeof(header), references_bytes);
+  descriptor->has_live_lower = (header.flags & kRunHasLiveLower) != 0;
+  descriptor->live_lower = bytes.substr(sizeof(header) + references_bytes);
   return nullptr;
 }
-
-}  // namespace
 
 Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator* extents, uint64_t descriptor,
                  std::shared_ptr<const Run>* run, std::vector<Span>* spans) {
@@ -48,18 +56,13 @@ Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator*
   const Span* const group = GroupOf(groups, descriptor);
   if (group == nullptr) return Status::Corruption(place, "outside the pool's groups");
 
-  RunHeader header;
-  std::string bytes;
-  if (const char* what = ReadDescriptor(pool.At(descriptor), group->end() - descriptor, &header, &bytes)) {
+  RunDescriptor read;
+  if (const char* what = ReadRunDescriptor(pool.At(descriptor), group->end() - descriptor, &read)) {
     return Status::Corruption(place, what);
   }
   const uint64_t extent = pool.header().extent_bytes;
-  spans->push_back({descriptor, (bytes.size() + extent - 1) / extent * extent});
-  std::vector<TableReference> references(header.tables);
-  memcpy(references.data(), bytes.data() + sizeof(header), header.tables * sizeof(TableReference));
-  std::string live_lower = bytes.substr(sizeof(header) + header.tables * sizeof(TableReference));
-
-  for (const TableReference& reference : references) {
+  spans->push_back({descriptor, (read.bytes + extent - 1) / extent * extent});
+  for (const TableReference& reference : read.tables) {
     const Span span{reference.span_offset, reference.span_bytes};
     if (!InPool(groups, span)) {
       return Status::Corruption(
@@ -68,7 +71,7 @@ Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator*
     spans->push_back(span);
   }
   std::vector<TableRef> tables;
-  for (const TableReference& reference : references) {
+  for (const TableReference& reference : read.tables) {
     const Span span{reference.span_offset, reference.span_bytes};
     std::unique_ptr<Table> table;
     if (Status s = Table::Open(options, pool.At(span.offset), span, &table); !s.ok()) {
@@ -86,9 +89,9 @@ Status Run::Open(const TableOptions& options, const Pool& pool, ExtentAllocator*
       return Status::Corruption(place, "tables overlap");
     }
   }
-  auto opened = std::make_shared<const Run>(options.comparator, header.number, std::move(tables),
-                                            (header.flags & kRunHasLiveLower) != 0, std::move(live_lower));
-  if (opened->entries() != header.entries || opened->bytes() != header.spans_bytes) {
+  auto opened = std::make_shared<const Run>(options.comparator, read.number, std::move(tables),
+                                            read.has_live_lower, std::move(read.live_lower));
+  if (opened->entries() != read.entries || opened->bytes() != read.spans_bytes) {
     return Status::Corruption(place, "totals");
   }
   *run = std::move(opened);

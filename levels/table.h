@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "levels/filter.h"
 #include "levels/index.h"
@@ -55,6 +56,9 @@ class Table {
   // Reads all of it: every checksum, order, index, filter (no false negative), counts. Corruption: what and
   // where.
   Status Check() const;
+  // Every damaged line of the filter and node of the index, none of which holds data. What holds it is read by
+  // TableScan.
+  std::vector<Damage> FindRoutingDamage() const;
 
  private:
   friend class TableCursor;

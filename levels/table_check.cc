@@ -131,6 +131,12 @@ class Table::Checker : public Index::Visitor {
   uint64_t sequence_max_ = 0;
 };
 
+std::vector<Damage> Table::FindRoutingDamage() const {
+  std::vector<Damage> damages = index_.FindDamage();
+  filter_.FindDamage([&damages](Damage damage) { damages.push_back(damage); });
+  return damages;
+}
+
 Status Table::Check() const {
   // The header may have been damaged since it was read.
   std::unique_ptr<Table> again;

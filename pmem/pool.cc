@@ -203,9 +203,10 @@ Status Pool::LoadRoot() {
 
 Status Pool::CheckHeader(uint64_t root_offset, uint64_t root_bytes) const {
   const PoolHeader& header = root_->header;
+  const std::string place = path_ + ": pool header at offset " + std::to_string(root_offset);
   if (header.magic != kPoolMagic) {
     return root_->created == kPoolMagic
-               ? Status::Corruption(path_ + ": pool header", "bad magic")
+               ? Status::Corruption(place, "bad magic")
                : Status::InvalidArgument(path_ + ": a libpmemobj pool without a pmlsm header");
   }
   if (header.format_version > kFormatVersion) {
@@ -215,17 +216,17 @@ Status Pool::CheckHeader(uint64_t root_offset, uint64_t root_bytes) const {
   PoolHeader copy = header;
   copy.checksum = 0;
   if (Checksum32(&copy, sizeof(copy)) != header.checksum) {
-    return Status::Corruption(path_ + ": pool header", "checksum does not match");
+    return Status::Corruption(place, "checksum does not match");
   }
   if (root_->created != kPoolMagic) {
-    return Status::Corruption(path_ + ": pool header", "the mark of a finished creation is damaged");
+    return Status::Corruption(place, "the mark of a finished creation is damaged");
   }
   // The checksum vouches for the values; these hold for any that this code wrote.
   const uint64_t root_end = root_offset + root_bytes;
   if ((header.extent_bytes & (header.extent_bytes - 1)) != 0 || header.extent_bytes < kPageBytes ||
       header.client_offset < root_offset + sizeof(RootObject) || header.client_offset > root_end ||
       header.client_bytes > root_end - header.client_offset) {
-    return Status::Corruption(path_ + ": pool header", "values out of range");
+    return Status::Corruption(place, "values out of range");
   }
   return Status::OK();
 }

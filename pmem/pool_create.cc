@@ -24,7 +24,6 @@ constexpr uint64_t kGrowthStepBytes = 128 * kMiB;
 // libpmemobj reads the step as an int.
 constexpr uint64_t kGrowthStepBytesMax = 2046 * kMiB;
 constexpr uint64_t kGroupBytes = 64 * kMiB;
-constexpr uint64_t kClientAlignment = 256;
 constexpr uint64_t kExtentBytesMin = 4096;
 
 uint64_t RoundDown(uint64_t value, uint64_t unit) { return value / unit * unit; }

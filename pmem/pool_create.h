@@ -13,6 +13,9 @@
 
 namespace pmlsm {
 
+// The client area starts at the first multiple of it behind the root object's fixed part.
+inline constexpr uint64_t kClientAlignment = 256;
+
 // By how much libpmemobj shall extend a pool of pool_bytes when it is full, so that parts stay few at any
 // size.
 uint64_t GrowthStepBytes(uint64_t pool_bytes, uint64_t max_pmem_bytes);

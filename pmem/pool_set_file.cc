@@ -21,19 +21,6 @@ constexpr char kSetHead[] = "PMEMPOOLSET\nOPTION SINGLEHDR\n";
 constexpr char kPartSuffix[] = ".pmem";
 constexpr uint64_t kPageBytes = 4096;
 
-struct Part {
-  uint64_t number = 0;
-  uint64_t bytes = 0;  // as libpmemobj maps it: whole pages
-  bool readable = true;
-  std::string name;
-};
-
-std::string PartName(uint64_t number) {
-  char name[32];
-  snprintf(name, sizeof(name), "%06llu%s", static_cast<unsigned long long>(number), kPartSuffix);
-  return name;
-}
-
 // False for a file that libpmemobj would not take for a part.
 bool ParsePartName(const std::string& name, uint64_t* number) {
   const size_t digits = name.find_first_not_of("0123456789");
@@ -42,34 +29,14 @@ bool ParsePartName(const std::string& name, uint64_t* number) {
   return true;
 }
 
-Status ListParts(const std::string& directory, std::vector<Part>* parts) {
-  std::vector<std::string> names;
-  Status status = ListDirectory(directory, &names);
-  if (!status.ok()) return status;
-  parts->clear();
-  for (const std::string& name : names) {
-    Part part;
-    if (!ParsePartName(name, &part.number)) continue;
-    struct stat info;
-    const std::string path = directory + "/" + name;
-    if (stat(path.c_str(), &info) != 0) return ErrnoStatus(path + ": stat", errno);
-    part.bytes = static_cast<uint64_t>(info.st_size) / kPageBytes * kPageBytes;
-    part.readable = (info.st_mode & 0600) == 0600;
-    part.name = name;
-    parts->push_back(part);
-  }
-  std::sort(parts->begin(), parts->end(), [](const Part& a, const Part& b) { return a.number < b.number; });
-  return Status::OK();
-}
-
-uint64_t TotalBytes(const std::vector<Part>& parts) {
+uint64_t TotalBytes(const std::vector<PoolPart>& parts) {
   uint64_t total = 0;
-  for (const Part& part : parts) total += part.bytes;
+  for (const PoolPart& part : parts) total += part.bytes;
   return total;
 }
 
 // Mode 0 is how libpmemobj marks a part that it has not finished making.
-Status MakeReadable(const std::string& directory, Part* part) {
+Status MakeReadable(const std::string& directory, PoolPart* part) {
   if (part->readable) return Status::OK();
   const std::string path = directory + "/" + part->name;
   if (chmod(path.c_str(), 0600) != 0) return ErrnoStatus(path + ": chmod", errno);
@@ -92,9 +59,9 @@ Status IsAllZero(const std::string& path, uint64_t bytes, bool* zero) {
 
 // A growth that was killed before libpmemobj recorded the heap's new size.
 Status RemoveUnusedTrailingParts(const std::string& directory, uint64_t pool_bytes,
-                                 std::vector<Part>* parts) {
+                                 std::vector<PoolPart>* parts) {
   while (parts->size() > 1) {
-    Part& last = parts->back();
+    PoolPart& last = parts->back();
     const std::string path = directory + "/" + last.name;
     const bool needed = TotalBytes(*parts) - last.bytes < pool_bytes;
     if (needed && last.bytes != 0) break;
@@ -116,9 +83,9 @@ Status RemoveUnusedTrailingParts(const std::string& directory, uint64_t pool_byt
 
 // A growth that failed leaves a hole in the numbers: libpmemobj does not use a number twice, and at the next
 // open would take the hole for a part. Order is what counts.
-Status Renumber(const std::string& directory, std::vector<Part>* parts) {
+Status Renumber(const std::string& directory, std::vector<PoolPart>* parts) {
   for (size_t i = 0; i < parts->size(); ++i) {
-    const std::string name = PartName(i);
+    const std::string name = PoolPartName(i);
     if ((*parts)[i].name == name) continue;
     Status status = Rename(directory + "/" + (*parts)[i].name, directory + "/" + name);
     if (!status.ok()) return status;
@@ -127,10 +94,10 @@ Status Renumber(const std::string& directory, std::vector<Part>* parts) {
   return FsyncPath(directory);
 }
 
-Status MissingBytes(const std::string& directory, const std::vector<Part>& parts, uint64_t pool_bytes) {
+Status MissingBytes(const std::string& directory, const std::vector<PoolPart>& parts, uint64_t pool_bytes) {
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].number != i) {
-      return Status::IOError(directory + "/" + PartName(i) + ": part is missing");
+      return Status::IOError(directory + "/" + PoolPartName(i) + ": part is missing");
     }
     if (parts[i].bytes < kPartBytesMin) {
       return Status::IOError(directory + "/" + parts[i].name + ": truncated",
@@ -143,6 +110,33 @@ Status MissingBytes(const std::string& directory, const std::vector<Part>& parts
 }
 
 }  // namespace
+
+std::string PoolPartName(uint64_t number) {
+  char name[32];
+  snprintf(name, sizeof(name), "%06llu%s", static_cast<unsigned long long>(number), kPartSuffix);
+  return name;
+}
+
+Status ListPoolParts(const std::string& directory, std::vector<PoolPart>* parts) {
+  std::vector<std::string> names;
+  Status status = ListDirectory(directory, &names);
+  if (!status.ok()) return status;
+  parts->clear();
+  for (const std::string& name : names) {
+    PoolPart part;
+    if (!ParsePartName(name, &part.number)) continue;
+    struct stat info;
+    const std::string path = directory + "/" + name;
+    if (stat(path.c_str(), &info) != 0) return ErrnoStatus(path + ": stat", errno);
+    part.bytes = static_cast<uint64_t>(info.st_size) / kPageBytes * kPageBytes;
+    part.readable = (info.st_mode & 0600) == 0600;
+    part.name = name;
+    parts->push_back(part);
+  }
+  std::sort(parts->begin(), parts->end(),
+            [](const PoolPart& a, const PoolPart& b) { return a.number < b.number; });
+  return Status::OK();
+}
 
 PoolSetPaths::PoolSetPaths(const std::string& directory)
     : directory(directory),
@@ -190,11 +184,11 @@ Status RepairParts(const PoolSetPaths& paths) {
   if (!status.ok()) return status;
   if (!exists) return Status::IOError(paths.parts + ": the pool's parts are missing");
 
-  std::vector<Part> parts;
-  status = ListParts(paths.parts, &parts);
+  std::vector<PoolPart> parts;
+  status = ListPoolParts(paths.parts, &parts);
   if (!status.ok()) return status;
   if (parts.empty() || parts[0].number != 0) {
-    return Status::IOError(paths.parts + "/" + PartName(0) + ": part is missing");
+    return Status::IOError(paths.parts + "/" + PoolPartName(0) + ": part is missing");
   }
   status = MakeReadable(paths.parts, &parts[0]);
   if (!status.ok()) return status;
@@ -214,7 +208,7 @@ Status RepairParts(const PoolSetPaths& paths) {
   if (TotalBytes(parts) < descriptor.pool_bytes()) {
     return MissingBytes(paths.parts, parts, descriptor.pool_bytes());
   }
-  for (Part& part : parts) {
+  for (PoolPart& part : parts) {
     status = MakeReadable(paths.parts, &part);
     if (!status.ok()) return status;
   }
@@ -222,7 +216,7 @@ Status RepairParts(const PoolSetPaths& paths) {
 }
 
 Status PoolSetHasRemains(const PoolSetPaths& paths, bool* remains) {
-  Status status = PathExists(paths.parts + "/" + PartName(0), remains);
+  Status status = PathExists(paths.parts + "/" + PoolPartName(0), remains);
   if (status.ok() && !*remains) status = PathExists(paths.new_parts, remains);
   if (!status.ok() || *remains) return status;
   std::string content;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "pmlsm/status.h"
 
@@ -25,6 +26,17 @@ struct PoolSetPaths {
   std::string new_set;
   std::string new_parts;
 };
+
+// A file of parts/.
+struct PoolPart {
+  uint64_t number = 0;
+  uint64_t bytes = 0;  // as libpmemobj maps it: whole pages
+  bool readable = true;
+  std::string name;
+};
+std::string PoolPartName(uint64_t number);
+// Those that are there, in the order of their numbers.
+Status ListPoolParts(const std::string& directory, std::vector<PoolPart>* parts);
 
 Status PoolSetExists(const PoolSetPaths& paths, bool* exists);
 

@@ -1,5 +1,6 @@
 // The commands of the pmlsm tool. Each has a struct of its arguments, which main.cc fills, and a function
-// that runs it on an open DB and returns the process's exit code.
+// that runs it on an open DB, or, for check and salvage, on one that is not open, and returns the process's exit
+// code.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace pmlsm::cli {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitNotFound = 1;
+inline constexpr int kExitDamage = 1;
 inline constexpr int kExitError = 2;
 
 // Prints "pmlsm: <what>: <status>" on stderr; kExitError.
@@ -50,5 +52,15 @@ struct StatsArguments {
   std::vector<std::string> properties;  // none = the usual ones
 };
 int Stats(DB* db, const StatsArguments& arguments);
+
+// Reads a DB that is not open and prints a line for each damaged piece. kExitDamage if there is any.
+int Check(const std::string& db_path, const Options& options);
+
+struct SalvageArguments {
+  std::string new_path;
+  bool unnamed_tables = false;
+};
+// Copies what can be read to a new DB and prints a line for each damaged piece. kExitDamage if there is any.
+int Salvage(const std::string& db_path, const Options& options, const SalvageArguments& arguments);
 
 }  // namespace pmlsm::cli

@@ -1,4 +1,4 @@
-// pmlsm: looks into a DB and changes it from the command line. Exit code: 0, 1 = not found, 2 = error.
+// pmlsm: looks into a DB and changes it from the command line. Exit code: 0, 1 = not found or damage, 2 = error.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -20,7 +20,9 @@ struct Request {
   KeyArguments key;
   ScanArguments scan;
   StatsArguments stats;
+  SalvageArguments salvage;
   std::function<int(DB*)> command;
+  std::function<int()> offline_command;  // instead of command: the DB is not opened
 };
 
 // An option whose text is an enum's name.
@@ -107,6 +109,31 @@ void AddStats(CLI::App* app, Request* request) {
   stats->callback([request] { request->command = [request](DB* db) { return Stats(db, request->stats); }; });
 }
 
+void AddOffline(CLI::App* app, Request* request) {
+  CLI::App* const check = app->add_subcommand(
+      "check", "Read all of a DB that is not open, and list all damage; exit code 1 if there is any");
+  check->callback([request] {
+    request->offline_command = [request] { return Check(request->db_path, request->options); };
+  });
+  CLI::App* const salvage = app->add_subcommand(
+      "salvage",
+      "Copy what can be read of a damaged DB to a new one, and list the damage; exit code 1 if there is any");
+  salvage->add_option("newdir", request->salvage.new_path, "Directory of the new DB")->required();
+  salvage->add_flag(
+      "--unnamed-tables", request->salvage.unnamed_tables,
+      "Also tables that nothing names, for a DB without a manifest: deleted keys may come back");
+  salvage->callback([request] {
+    request->offline_command = [request] {
+      return Salvage(request->db_path, request->options, request->salvage);
+    };
+  });
+}
+
+int FlushOutput(int exit_code) {
+  if (fflush(stdout) == 0 && ferror(stdout) == 0) return exit_code;
+  return Failed("stdout", Status::IOError("cannot write"));
+}
+
 int RunOnDb(const Request& request) {
   std::unique_ptr<DB> db;
   Status s = DB::Open(request.options, request.db_path, &db);
@@ -114,9 +141,7 @@ int RunOnDb(const Request& request) {
   int exit_code = request.command(db.get());
   s = db->Close();
   if (!s.ok()) exit_code = Failed(request.db_path, s);
-  if (fflush(stdout) != 0 || ferror(stdout) != 0)
-    exit_code = Failed("stdout", Status::IOError("cannot write"));
-  return exit_code;
+  return FlushOutput(exit_code);
 }
 
 }  // namespace
@@ -127,7 +152,8 @@ int Failed(const std::string& what, const Status& s) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Looks into a pmlsm DB and changes it. Exit code: 0, 1 = not found, 2 = error.", "pmlsm");
+  CLI::App app("Looks into a pmlsm DB and changes it. Exit code: 0, 1 = not found or damage, 2 = error.",
+               "pmlsm");
   Request request;
   app.require_subcommand(1);
   app.fallthrough();  // so that --db may stand after the command
@@ -136,12 +162,13 @@ int Main(int argc, char** argv) {
   AddKeyCommands(&app, &request);
   AddScan(&app, &request);
   AddStats(&app, &request);
+  AddOffline(&app, &request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kExitOk : kExitError;
   }
-  return RunOnDb(request);
+  return request.offline_command ? FlushOutput(request.offline_command()) : RunOnDb(request);
 }
 
 }  // namespace pmlsm::cli
