@@ -103,15 +103,18 @@ expect 2 "" --db="$db" salvage "$db"
 # A value that is damaged on the medium: get refuses it, check names it, salvage copies all others.
 cp -r "$db" "$work/damaged"
 # (It also stands in the log, which is flushed and free by now.)
-places=$(LC_ALL=C grep -abo 'value of 10500' "$work/damaged/parts/000000.pmem" | cut -d: -f1)
-[ -n "$places" ] || { echo "no such value in the pool" >&2; exit 1; }
-for at in $places; do
-  printf 'V' | dd of="$work/damaged/parts/000000.pmem" bs=1 seek="$at" conv=notrunc status=none
+places=0
+for part in "$work"/damaged/parts/*; do
+  for at in $(LC_ALL=C grep -abo 'value of 10500' "$part" | cut -d: -f1 || true); do
+    printf 'V' | dd of="$part" bs=1 seek="$at" conv=notrunc status=none
+    places=$((places + 1))
+  done
 done
+[ "$places" -gt 0 ] || { echo "no such value in the pool" >&2; exit 1; }
 code=0
 output=$("$tool" --db="$work/damaged" check) || code=$?
 [ "$code" = 1 ] || { echo "check of a damaged DB: exit code $code" >&2; exit 1; }
-expect_line '^damaged: table [0-9]* of run .*000000.pmem.*keys from "n10499" to "n10501"'
+expect_line '^damaged: table [0-9]* of run .*00000[0-9].pmem, byte.*keys from "n10499" to "n10501"'
 expect_line '^damaged: 1 damaged pieces, entries are lost'
 code=0
 output=$("$tool" --db="$work/damaged" salvage "$work/salvaged") || code=$?
