@@ -35,7 +35,7 @@ constexpr Act kLife[] = {
     {"log", Style::kMediumPuts, 250, 0, false, 16},
     {"grow", Style::kHugePuts, 60, 0, false, 60},
     // After a clean close.
-    {"put after open", Style::kSmallPuts, 10, 0, false, 2},
+    {"put after open", Style::kSmallPuts, 30, 0, false, 2},
 };
 constexpr size_t kActs = sizeof(kLife) / sizeof(kLife[0]);
 constexpr uint64_t kCreateOneIn = 4;

@@ -131,20 +131,33 @@ bool ImageMapper::IndexOf(int fd, uint32_t* file) const {
   return false;
 }
 
-// Moves the view to `address`, or to anywhere else if that is null. Its pages may have got different
-// protections, which the kernel does not move in one go: then they are copied.
-char* ImageMapper::Place(View* view, void* address) {
+// Room for `bytes`: at `address`, or anywhere if that is null.
+char* ImageMapper::MakeRoom(void* address, size_t bytes) {
   const int fixed = address == nullptr ? 0 : MAP_FIXED;
-  char* const to = static_cast<char*>(RealMap(address, view->bytes, PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0));
-  CHECK(to != MAP_FAILED);
+  void* const room = RealMap(address, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  CHECK(room != MAP_FAILED);
+  return static_cast<char*>(room);
+}
+
+// Moves the view to room that has been made. Its pages may have got different protections, which the kernel does
+// not move in one go: then they are copied.
+void ImageMapper::Move(View* view, char* to) {
   CHECK(mprotect(view->address, view->bytes, PROT_READ | PROT_WRITE) == 0);
   if (mremap(view->address, view->bytes, view->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
     memcpy(to, view->address, view->bytes);
     RealUnmap(view->address, view->bytes);
   }
   view->address = to;
-  return to;
+}
+
+// Room outside the range, which may have holes that the kernel would take.
+char* ImageMapper::MakeRoomOutside(const char* begin, const char* end, size_t bytes) {
+  std::vector<char*> inside;
+  char* room = MakeRoom(nullptr, bytes);
+  for (; room + bytes > begin && room < end; room = MakeRoom(nullptr, bytes)) inside.push_back(room);
+  for (char* const unwanted : inside) RealUnmap(unwanted, bytes);
+  return room;
 }
 
 void* ImageMapper::Map(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
@@ -167,7 +180,7 @@ void* ImageMapper::Map(void* address, size_t bytes, int protection, int flags, i
   for (View& view : views_) {
     if (view.mapped || view.file != file || view.offset != begin || view.bytes != view_bytes) continue;
     view.mapped = true;
-    Place(&view, mapping);
+    Move(&view, MakeRoom(mapping, view.bytes));
     CHECK(mprotect(mapping, bytes, protection) == 0);
     return mapping;
   }
@@ -182,7 +195,7 @@ int ImageMapper::Unmap(void* address, size_t bytes) {
   for (View& view : views_) {
     if (!view.mapped || view.address < begin || view.address >= begin + bytes) continue;
     CHECK(view.address + view.bytes <= begin + bytes);
-    Place(&view, nullptr);
+    Move(&view, MakeRoomOutside(begin, begin + bytes, view.bytes));
     view.mapped = false;
   }
   return RealUnmap(address, bytes);

@@ -63,7 +63,9 @@ class ImageMapper : public Hooks {
     bool mapped;  // by the program; else it waits for the next Map
   };
   bool IndexOf(int fd, uint32_t* file) const;
-  char* Place(View* view, void* address);
+  static char* MakeRoom(void* address, size_t bytes);
+  static char* MakeRoomOutside(const char* begin, const char* end, size_t bytes);
+  static void Move(View* view, char* to);
 
   const ImagePaths paths_;
   const std::string directory_;
