@@ -138,7 +138,7 @@ Status DBImpl::LoadState() {
     s = storage_->extents->MarkUsed({segment.offset, segment.bytes});
     if (!s.ok()) return s;
   }
-  storage_->extents->SetReserve(sizes_.reserve_bytes);
+  storage_->extents->SetReserve(sizes_.reserve_bytes, sizes_.flush_bytes);
   return s;
 }
 

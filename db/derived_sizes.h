@@ -17,6 +17,7 @@ struct DerivedSizes {
   uint64_t segment_bytes = 0;       // a log segment; one for a larger record is larger
   uint64_t merge_step_bytes = 0;    // what one step of a merge writes, at least
   uint64_t merge_space_bytes = 0;   // contiguous, kept for merges in a pool that cannot grow
+  uint64_t flush_bytes = 0;         // what the flush of a memtable takes, at most
   uint64_t reserve_bytes = 0;       // space that writes leave to flushes, merges and deletes
 
   DerivedSizes() = default;
@@ -37,11 +38,11 @@ struct DerivedSizes {
     segment_bytes = whole_extents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
     merge_step_bytes = std::max(table_bytes, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
     merge_space_bytes = whole_extents(std::min(kMergeSpaceMax, share));
-    // Every memtable flushed, tables being a quarter larger than memtable contents at most, one merge
-    // step, and the piece kept for merges.
-    reserve_bytes =
-        options.max_write_buffer_number * (write_buffer_bytes + write_buffer_bytes / 4 + table_bytes) +
-        merge_step_bytes + merge_step_bytes / 4 + merge_space_bytes;
+    // Tables are a quarter larger than memtable contents at most.
+    flush_bytes = write_buffer_bytes + write_buffer_bytes / 4 + table_bytes;
+    // Every memtable flushed, one merge step, and the piece kept for merges.
+    reserve_bytes = options.max_write_buffer_number * flush_bytes + merge_step_bytes + merge_step_bytes / 4 +
+                    merge_space_bytes;
   }
 
   std::string ToString() const {

@@ -124,9 +124,10 @@ void ExtentAllocator::Free(Span span) {
   InsertFree(offset, merged);
 }
 
-void ExtentAllocator::SetReserve(uint64_t reserve_bytes) {
+void ExtentAllocator::SetReserve(uint64_t reserve_bytes, uint64_t least_bytes) {
   MutexLock lock(&mutex_);
   reserve_bytes_ = reserve_bytes;
+  least_bytes_ = least_bytes;
 }
 
 bool ExtentAllocator::HasRoom(uint64_t bytes, Use use) const {
@@ -147,13 +148,18 @@ bool ExtentAllocator::EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) c
   return free_bytes_ + growable >= bytes + ReserveFor(use);
 }
 
+bool ExtentAllocator::PoolIsAtItsMaximum() const {
+  return !pool_->can_grow() ||
+         pool_->pool_bytes() + pool_->header().group_bytes > pool_->header().max_pmem_bytes;
+}
+
 // What must stay free.
 uint64_t ExtentAllocator::ReserveFor(Use use) const {
   switch (use) {
     case Use::kWrite:
       return reserve_bytes_;
     case Use::kDelete:
-      return reserve_bytes_ / 2;
+      return PoolIsAtItsMaximum() ? reserve_bytes_ / 2 : std::min(least_bytes_, reserve_bytes_ / 2);
     case Use::kBackground:
       return 0;
   }

@@ -10,7 +10,8 @@
 // touching them. So deletes work in a full pool, and the merges that make room of them do.
 //
 // While the pool can still grow by much, room to grow counts as reserve; near its end the reserve is held in
-// free spans, so that it is certain.
+// free spans, so that it is certain. If others take the file system's space before that, deletes have what is
+// free but `least_bytes`.
 //
 // Thread safety: all methods lock inside. Growing the pool does not hold up those who need no growth.
 //
@@ -48,7 +49,8 @@ class ExtentAllocator {
   // that it is not free already.
   void Free(Span span);
 
-  void SetReserve(uint64_t reserve_bytes);
+  // `least_bytes`: what one flush takes.
+  void SetReserve(uint64_t reserve_bytes, uint64_t least_bytes);
   // Would Allocate(bytes, use) have a chance, growth included? A hint, not a promise.
   bool HasRoom(uint64_t bytes, Use use) const;
   // The same for `bytes` in spans of any size.
@@ -77,6 +79,7 @@ class ExtentAllocator {
   bool TryAllocate(uint64_t bytes, Use use, Span* span) REQUIRES(mutex_);
   bool Fits(uint64_t bytes, Use use) const REQUIRES(mutex_);
   uint64_t ReserveFor(Use use) const REQUIRES(mutex_);
+  bool PoolIsAtItsMaximum() const;
   bool EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) const REQUIRES(mutex_);
   Status AllocateExactly(uint64_t bytes, Use use, Span* span);
   Status GrowFor(uint64_t bytes, Use use, Span* span);
@@ -100,6 +103,7 @@ class ExtentAllocator {
   uint64_t free_bytes_ GUARDED_BY(mutex_) = 0;
   uint64_t total_bytes_ GUARDED_BY(mutex_) = 0;
   uint64_t reserve_bytes_ GUARDED_BY(mutex_) = 0;
+  uint64_t least_bytes_ GUARDED_BY(mutex_) = 0;
   uint64_t clock_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -172,7 +172,7 @@ TEST_F(ExtentAllocatorTest, AFullPoolIsNoSpaceWithSizesAndWorksAgainAfterAFree) 
 
 TEST_F(ExtentAllocatorTest, WritesStopAtTheReserveAndBackgroundWorkGoesOn) {
   Open(24 * kMiB);
-  extents_->SetReserve(2 * kMiB);
+  extents_->SetReserve(2 * kMiB, kExtent);
   Exhaust(Use::kWrite);
   EXPECT_GE(extents_->free_bytes(), 2 * kMiB);
   EXPECT_LT(extents_->free_bytes(), 4 * kMiB);

@@ -120,7 +120,7 @@ TEST_P(SpaceFaultTest, FU2_AnyOneAllocationMayFail) {
   bool met = true;
   uint64_t number = 0;
   for (; met; ++number) ASSERT_NO_FATAL_FAILURE(FailAt(number, false, &met));
-  EXPECT_GT(number, 40u) << "flushes, merges and the log allocate";
+  EXPECT_GT(number, 20u) << "flushes, merges and the log allocate";
 }
 
 TEST_P(SpaceFaultTest, FU2_AllAllocationsFromAnyOneOnMayFail) {
