@@ -20,7 +20,7 @@ std::string KeyText(const std::string& key) {
 
 std::string DamagedPiece::ToString() const {
   std::string text = structure + ", " + place + ": " + what;
-  if (!loses_data) return text + "; no entry is lost by it";
+  if (!loses_data) return text + "; by itself this loses no entry";
   if (!from && !to) return text;
   text += "; keys ";
   if (from == to) return text + KeyText(*from);

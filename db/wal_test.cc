@@ -85,6 +85,38 @@ class WalTest : public testing::Test {
     detail_ = reader.detail();
   }
 
+  // A batch of two that takes three segments.
+  void AppendParts() {
+    std::string payload;
+    Random random(1);
+    while (payload.size() < 150000) payload.push_back(static_cast<char>(random.Next()));
+    for (size_t at = 0; at < payload.size();) {
+      const uint64_t part = std::min<uint64_t>(writer_->room(), payload.size() - at);
+      const bool last = at + part == payload.size();
+      writer_->Append(Slice(payload.data() + at, part), next_, last ? 2 : 0, true);
+      ASSERT_TRUE(writer_->Commit().ok());
+      at += part;
+      if (!last) AddSegment(kSegmentBytes);
+    }
+    ASSERT_EQ(segments_.size(), 3u);
+    written_.push_back({next_, 2, payload, 0});
+    next_ += 2;
+  }
+
+  // Expects that just these written records are read if all damage is skipped.
+  void ExpectBehindDamage(const std::vector<size_t>& records) {
+    WalReader reader(pool_.get(), segments_, 0);
+    std::vector<std::string> read;
+    std::vector<std::string> wanted;
+    for (const size_t i : records) wanted.push_back(written_[i].payload);
+    do {
+      for (WalReader::Record record; reader.Next(&record);) read.push_back(record.payload.ToString());
+    } while (reader.SkipDamage());
+    EXPECT_EQ(read, wanted);
+    EXPECT_EQ(reader.end(), WalReader::End::kClean);
+    EXPECT_EQ(reader.end_position(), writer_->position());
+  }
+
   TestDir dir_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<ExtentAllocator> extents_;
@@ -225,21 +257,7 @@ TEST_F(WalTest, UnsyncedRecordsAreFlushedByTheNextSyncedOne) {
 // A batch in several parts counts when its last part is there.
 TEST_F(WalTest, PartsMakeOneRecord) {
   Append("before");
-  std::string payload;
-  Random random(1);
-  while (payload.size() < 150000) payload.push_back(static_cast<char>(random.Next()));
-  std::vector<uint64_t> ends;  // in the segment of each part
-  for (size_t at = 0; at < payload.size();) {
-    const uint64_t part = std::min<uint64_t>(writer_->room(), payload.size() - at);
-    const bool last = at + part == payload.size();
-    writer_->Append(Slice(payload.data() + at, part), next_, last ? 2 : 0, true);
-    ASSERT_TRUE(writer_->Commit().ok());
-    at += part;
-    if (!last) AddSegment(kSegmentBytes);
-  }
-  ASSERT_EQ(segments_.size(), 3u);
-  written_.push_back({next_, 2, payload, 0});
-  next_ += 2;
+  AppendParts();
   Append("after");
   ExpectLog(3, WalReader::End::kClean);
   EXPECT_EQ(end_position_, writer_->position());
@@ -256,6 +274,28 @@ TEST_F(WalTest, PartsMakeOneRecord) {
   *At(sizeof(LogRecordHeader), 1) ^= 1;
   ExpectLog(1, WalReader::End::kDamage);
   EXPECT_EQ(end_position_, kLogAlignment);
+}
+
+TEST_F(WalTest, WhatFollowsDamageCanBeRead) {
+  for (int i = 0; i < 10; ++i) Append("record " + std::to_string(i));
+  AddSegment(kSegmentBytes);
+  for (int i = 10; i < 15; ++i) Append("record " + std::to_string(i));
+  for (const size_t i : {0, 4, 5, 9}) *At(written_[i].place + sizeof(LogRecordHeader), 0) ^= 1;
+  ExpectBehindDamage({1, 2, 3, 6, 7, 8, 10, 11, 12, 13, 14});
+}
+
+// The rest of it would be taken for a batch of its own.
+TEST_F(WalTest, PartsBehindADamagedPartAreLeftOut) {
+  Append("before");
+  AppendParts();
+  Append("after");
+  for (const size_t part : {0, 1, 2}) {
+    const uint64_t place = (part == 0 ? kLogAlignment : 0) + sizeof(LogRecordHeader);
+    *At(place, part) ^= 1;
+    ExpectBehindDamage({0, 2});
+    *At(place, part) ^= 1;
+  }
+  ExpectBehindDamage({0, 1, 2});
 }
 
 // Whatever the bytes, the reader ends, and what it gives is a prefix of what was written.
