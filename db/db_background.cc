@@ -296,7 +296,7 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
   step.step_bytes = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
   step.step_bytes =
       std::min(step.step_bytes, std::max(sizes_.table_bytes, storage_->extents->free_bytes() / 2));
-  // Measured on 5M x 116 B (doc/ARCHITECTURE.md, "Merge order"): the loser tree costs less an entry.
+  // doc/ARCHITECTURE.md, "Merge order".
   step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
   for (int level = 0; level < version_->levels(); ++level) {
     for (const PlacedRun& placed : version_->runs(level)) {
