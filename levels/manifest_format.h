@@ -1,8 +1,8 @@
 // The persistent layout of the manifest (doc/FORMAT.md, "Manifest"). Constants and structs only.
 //
 // The pool's client area: ManifestRoot, then two twins of kManifestTwinBytes each. `current` names the
-// generation of the twin in force; its parity picks the twin, and the twin's own generation must equal it. The
-// word's highest byte is a check, so that a damaged byte never opens the older state.
+// generation of the twin in force; its parity picks the twin, and the twin's own generation must equal it.
+// The word's highest byte is a check, so that a damaged byte never opens the older state.
 //
 //   twin   := ManifestHeader segment* family*
 //   family := FamilyHeader name comparator-name (each padded with zeros to 8 B) run-offset[levels][slots]
@@ -18,7 +18,7 @@ inline constexpr uint64_t kManifestTwinBytes = 64 << 10;
 inline constexpr uint64_t kManifestAreaBytes = 256 + 2 * kManifestTwinBytes;
 // Its word differs in two bytes from 0, the word of a DB without a manifest.
 inline constexpr uint64_t kFirstGeneration = 0x10000;
-// `current` = generation (56 bits) | check << 56; check = kGenerationCheckSeed ^ the generation's seven bytes.
+// `current` = generation (56 bits) | check << 56; check = kGenerationCheckSeed ^ the generation's bytes.
 inline constexpr int kGenerationBits = 56;
 inline constexpr uint8_t kGenerationCheckSeed = 0xa5;
 
