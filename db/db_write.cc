@@ -66,7 +66,7 @@ Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice
   if (LogRecordBytes(payload_bytes) > sizes_.segment_bytes) {
     // It may need several parts.
     WriteBatch batch(kBatchHeaderBytes + payload_bytes);
-    Status s = batch.Put(key, value);
+    Status s = type == ValueType::kDeletion ? batch.Delete(key) : batch.Put(key, value);
     return s.ok() ? Write(options, &batch) : s;
   }
   MutexLock lock(&write_mutex_);

@@ -113,6 +113,19 @@ TEST_P(ApiTest, KV2_ValuesOfAnySizeAreStoredWhole) {
   ExpectInEveryState({"size"});
 }
 
+// Keys whose records are larger than a log segment.
+TEST_P(ApiTest, LongKeysCanBeDeleted) {
+  Open();
+  for (const size_t bytes : {size_t{31} << 10, size_t{33} << 10, kMaxKeyBytes}) {
+    const std::string key(bytes, 'k');
+    Put(key, "v");
+    ASSERT_OK(db_->Delete({}, key));
+    model_.erase(key);
+    EXPECT_TRUE(GetIs(db_.get(), {}, key, std::nullopt));
+  }
+  ExpectInEveryState({"k"});
+}
+
 TEST_P(ApiTest, KV2_KeysAndValuesOverTheLimitAreRefusedAndNothingIsLogged) {
   Open();
   Put("before", "1");
