@@ -189,7 +189,7 @@ Status DBImpl::ReplayLog() {
     const SequenceNumber last = record.first_sequence + record.count - 1;
     if (last > state_.families[0].flushed_sequence) {
       ReplayRecord(record.segment, record.first_sequence, record.payload);
-      replayed.insert(record.segment);
+      for (uint64_t number = record.segment; number <= record.last_segment; ++number) replayed.insert(number);
       ++records;
     }
     last_sequence_ = std::max(last_sequence_.load(), last);

@@ -111,7 +111,7 @@ bool WalReader::Parse(const SegmentRecord& segment, uint64_t place, Record* reco
   const uint64_t position = segment.base_position + place;
   if (header.payload_bytes > segment.bytes - place - sizeof(header)) return false;
   if (header.checksum != LogChecksum(header, bytes + sizeof(header), segment.salt)) return false;
-  record->segment = segment.number;
+  record->segment = record->last_segment = segment.number;
   record->position = position;
   record->first_sequence = header.first_sequence;
   record->count = header.count;

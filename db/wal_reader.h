@@ -32,8 +32,9 @@ namespace pmlsm {
 class WalReader {
  public:
   struct Record {
-    uint64_t segment = 0;   // number
-    uint64_t position = 0;  // log position
+    uint64_t segment = 0;       // number
+    uint64_t last_segment = 0;  // another one for a record of several parts
+    uint64_t position = 0;      // log position
     SequenceNumber first_sequence = 0;
     uint32_t count = 0;
     Slice payload;

@@ -7,6 +7,13 @@
 #include "util/hooks.h"
 
 namespace pmlsm {
+namespace {
+
+Status InjectedNoSpace(uint64_t bytes) {
+  return Status::NoSpace("need " + std::to_string(bytes) + " bytes", "injected");
+}
+
+}  // namespace
 
 ExtentAllocator::ExtentAllocator(Pool* pool) : pool_(pool), extent_bytes_(pool->header().extent_bytes) {
   MutexLock lock(&mutex_);
@@ -31,7 +38,7 @@ Status ExtentAllocator::MarkUsed(Span span) {
 }
 
 Status ExtentAllocator::Allocate(uint64_t bytes, Use use, Span* span) {
-  if (hooks.FailAllocation()) return Status::NoSpace("need " + std::to_string(bytes) + " bytes", "injected");
+  if (hooks.FailAllocation() || bytes > hooks.LargestSpan()) return InjectedNoSpace(bytes);
   return AllocateExactly(bytes, use, span);
 }
 
@@ -46,7 +53,8 @@ Status ExtentAllocator::AllocateExactly(uint64_t bytes, Use use, Span* span) {
 }
 
 Status ExtentAllocator::AllocateUpTo(uint64_t bytes, uint64_t least, Use use, Span* span) {
-  if (hooks.FailAllocation()) return Status::NoSpace("need " + std::to_string(bytes) + " bytes", "injected");
+  if (hooks.FailAllocation() || least > hooks.LargestSpan()) return InjectedNoSpace(bytes);
+  bytes = std::min(bytes, hooks.LargestSpan());
   Status s = AllocateExactly(bytes, use, span);
   if (!s.IsNoSpace()) return s;
   MutexLock lock(&mutex_);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "util/hook_point.h"
 
@@ -18,6 +19,8 @@ class HookListener {
   virtual void Reached(HookPoint point) {}
   // True: the allocation of extents at hand answers NoSpace. Must not block.
   virtual bool FailAllocation() { return false; }
+  // Bytes: as if free space were in pieces of this size. Must not block.
+  virtual uint64_t LargestSpan() { return UINT64_MAX; }
 };
 
 class Hooks {
@@ -30,6 +33,11 @@ class Hooks {
   bool FailAllocation() {
     HookListener* const listener = Listener();
     return listener != nullptr && listener->FailAllocation();
+  }
+
+  uint64_t LargestSpan() {
+    HookListener* const listener = Listener();
+    return listener == nullptr ? UINT64_MAX : listener->LargestSpan();
   }
 
   // Null = none. The listener must outlive every DB that is open meanwhile.

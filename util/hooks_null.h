@@ -2,6 +2,8 @@
 // builds get hooks_active.h; //util:hooks picks, and both are included as util/hooks.h.
 #pragma once
 
+#include <cstdint>
+
 #include "util/hook_point.h"
 
 namespace pmlsm {
@@ -10,6 +12,7 @@ struct Hooks {
   static constexpr bool kActive = false;
   constexpr void Reached(HookPoint) const {}
   constexpr bool FailAllocation() const { return false; }
+  constexpr uint64_t LargestSpan() const { return UINT64_MAX; }
 };
 
 inline constexpr Hooks hooks;

@@ -208,6 +208,44 @@ TEST_P(OrderTest, AKillAtAnyPointLosesNothing) {
   }
 }
 
+// Free space is in small pieces: the batch is logged in parts. A kill after a recovery has published and before it
+// has flushed needs all of them again.
+TEST_P(OrderTest, ABatchInPartsSurvivesAKillInRecovery) {
+  class SmallSpans : public Copies {
+   public:
+    using Copies::Copies;
+    uint64_t LargestSpan() override { return 48 << 10; }
+  };
+  {
+    SmallSpans small(dir_ / "db", dir_ / "unused");
+    WriteBatch batch;
+    for (int i = 0; i < 150; ++i) {
+      const std::string key = std::to_string(i);
+      ASSERT_OK(batch.Put(key, std::string(1000, 'b')));
+      model_[key] = std::string(1000, 'b');
+    }
+    ASSERT_NO_FATAL_FAILURE(Put("before", "1"));
+    ASSERT_OK(db_->Write({}, &batch));
+    CopyTree(dir_ / "db", dir_ / "killed");
+    ASSERT_OK(db_->Close());
+  }
+  SmallSpans small(dir_ / "killed", dir_ / "copy");
+  std::unique_ptr<DB> copy;
+  ASSERT_OK(DB::Open(options_, dir_ / "killed", &copy));
+  ASSERT_NO_FATAL_FAILURE(ExpectHolds(copy.get(), model_));
+  ASSERT_OK(copy->Close());
+  copy.reset();
+  for (const HookPoint point : {HookPoint::kRecoveryPublished, HookPoint::kFlushPicked,
+                                HookPoint::kFlushWritten, HookPoint::kPublished, HookPoint::kLogRetired}) {
+    SCOPED_TRACE("point " + std::to_string(static_cast<int>(point)));
+    ASSERT_EQ(small.points().count(point), 1u);
+    ASSERT_OK(DB::Open(options_, dir_ / ("copy" + std::to_string(static_cast<int>(point))), &copy));
+    ASSERT_NO_FATAL_FAILURE(ExpectHolds(copy.get(), model_));
+    ASSERT_OK(copy->Close());
+    copy.reset();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Memtables, OrderTest, ::testing::Values(MemTableType::kSorted, MemTableType::kHash),
                          [](const auto& info) { return std::string(ToString(info.param)); });
 
