@@ -7,21 +7,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "util/hook_point.h"
+#include "util/hook_listener.h"
 
 namespace pmlsm {
-
-// What a test implements. Called on the engine's threads.
-class HookListener {
- public:
-  virtual ~HookListener() = default;
-  // May block.
-  virtual void Reached(HookPoint point) {}
-  // True: the allocation of extents at hand answers NoSpace. Must not block.
-  virtual bool FailAllocation() { return false; }
-  // Bytes: as if free space were in pieces of this size. Must not block.
-  virtual uint64_t LargestSpan() { return UINT64_MAX; }
-};
 
 class Hooks {
  public:

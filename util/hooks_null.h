@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
-#include "util/hook_point.h"
+#include "util/hook_listener.h"
 
 namespace pmlsm {
 
 struct Hooks {
   static constexpr bool kActive = false;
+  constexpr void SetListener(HookListener*) const {}
   constexpr void Reached(HookPoint) const {}
   constexpr bool FailAllocation() const { return false; }
   constexpr uint64_t LargestSpan() const { return UINT64_MAX; }

@@ -12,6 +12,7 @@
 #include "pmlsm/db.h"
 #include "test/crash/db_check.h"
 #include "util/check.h"
+#include "util/hooks.h"
 
 namespace pmlsm::crash {
 namespace {
@@ -24,18 +25,22 @@ struct Act {
   uint64_t flush_every;  // operations; 0 = as memtables fill
   bool merges;      // waits for merges, with a snapshot held for a while, and merges everything at the end
   uint64_t one_in;  // instants
+  // Free space is in pieces of this size, so that batches are logged in parts; not so in release builds
+  // (util/hooks.h).
+  uint64_t largest_span = UINT64_MAX;
 };
 
 constexpr Act kLife[] = {
     {"put", Style::kSmallPuts, 30, 0, false, 1},
     {"batch", Style::kSmallBatches, 12, 0, false, 1},
     {"large batch", Style::kBigBatches, 3, 0, false, 4},
+    {"batch in parts", Style::kBigBatches, 3, 0, false, 4, 24 << 10},
     {"flush", Style::kMediumPuts, 40, 10, false, 4},
     {"merge", Style::kSmallBatches, 48, 6, true, 6},
     {"log", Style::kMediumPuts, 250, 0, false, 16},
     {"grow", Style::kHugePuts, 60, 0, false, 60},
     // After a clean close.
-    {"put after open", Style::kSmallPuts, 30, 0, false, 2},
+    {"put after open", Style::kSmallPuts, 10, 0, false, 1},
 };
 constexpr size_t kActs = sizeof(kLife) / sizeof(kLife[0]);
 constexpr uint64_t kCreateOneIn = 4;
@@ -46,6 +51,16 @@ constexpr uint64_t kRecoveryOneIn = 2;
 std::string Wrong(const std::string& where, const Status& status) {
   return status.ok() ? std::string() : "the program's own " + where + ": " + status.ToString();
 }
+
+class SmallSpans : public HookListener {
+ public:
+  explicit SmallSpans(uint64_t largest) : largest_(largest) { pmlsm::hooks.SetListener(this); }
+  ~SmallSpans() override { pmlsm::hooks.SetListener(nullptr); }
+  uint64_t LargestSpan() override { return largest_; }
+
+ private:
+  const uint64_t largest_;
+};
 
 class DbLife {
  public:
@@ -99,6 +114,7 @@ class DbLife {
 
   std::string Play(const Act& act) {
     SetPhase(act.phase, act.one_in);
+    const SmallSpans small_spans(act.largest_span);
     const uint64_t begin = done_;
     done_ += act.operations;
     std::vector<std::thread> threads;
