@@ -30,13 +30,15 @@ struct Act {
   uint64_t largest_span = UINT64_MAX;
 };
 
+constexpr uint64_t kMergeOneIn = 6;
+
 constexpr Act kLife[] = {
     {"put", Style::kSmallPuts, 30, 0, false, 1},
     {"batch", Style::kSmallBatches, 12, 0, false, 1},
     {"large batch", Style::kBigBatches, 3, 0, false, 4},
     {"batch in parts", Style::kBigBatches, 3, 0, false, 4, 24 << 10},
     {"flush", Style::kMediumPuts, 40, 10, false, 4},
-    {"merge", Style::kSmallBatches, 48, 6, true, 6},
+    {"merge", Style::kSmallBatches, 48, 6, true, kMergeOneIn},
     {"log", Style::kMediumPuts, 250, 0, false, 16},
     {"grow", Style::kHugePuts, 60, 0, false, 60},
     // After a clean close.
@@ -81,6 +83,11 @@ class DbLife {
     }
     wrong = Close();
     if (wrong.empty()) wrong = Open("open", kOpenOneIn);
+    if (wrong.empty()) {
+      // Merges that Close cut short.
+      SetPhase("merge after open", kMergeOneIn);
+      wrong = Wrong("merge", db_->WaitForCompact());
+    }
     if (wrong.empty()) wrong = Play(kLife[kActs - 1]);
     return wrong.empty() ? Close() : wrong;
   }
