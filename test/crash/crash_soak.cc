@@ -16,7 +16,8 @@
 namespace pmlsm::crash {
 namespace {
 
-constexpr int kRecoveries = 3;
+constexpr int kRecoveries = 2;
+constexpr int kRandomImages = 8;
 
 DbRunConfig RandomConfig(uint64_t seed, uint64_t round) {
   Random random(seed + round);
@@ -30,10 +31,12 @@ DbRunConfig RandomConfig(uint64_t seed, uint64_t round) {
   config.writers = 1 + static_cast<int>(random.Uniform(kWritersMax));
   config.unsynced = random.OneIn(3);
   config.reader = !config.unsynced && random.OneIn(2);
-  config.at_flushes = random.OneIn(4);
+  config.full_pool = random.OneIn(8);
+  config.at_flushes = round % 4 == 3;
   // So that runs take about as long: transactions fence their logs, and flushes are many.
   config.sparseness = config.failure_atomicity == FailureAtomicity::kTransaction ? 4 : 1;
   if (config.at_flushes) config.sparseness *= 8;
+  config.random_images = kRandomImages;
   config.seed = seed + round;
   return config;
 }
@@ -51,6 +54,7 @@ bool Soak(double minutes, uint64_t seed, const std::string& only) {
   const auto seconds = [&begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   std::map<std::string, std::vector<Report>> by_mode;
   uint64_t images = 0;
+  uint64_t distinct = 0;
   uint64_t runs = 0;
   bool sound = true;
   while (sound && (runs == 0 || seconds() < minutes * 60)) {
@@ -58,6 +62,7 @@ bool Soak(double minutes, uint64_t seed, const std::string& only) {
     if (!only.empty()) config.Parse(only);
     const SuiteResult result = RunDbSuite(config, kRecoveries);
     images += result.images;
+    distinct += result.distinct;
     auto& reports = by_mode[ToString(config.failure_atomicity)];
     reports.insert(reports.end(), result.reports.begin(), result.reports.end());
     sound = result.failure.empty();
@@ -68,8 +73,8 @@ bool Soak(double minutes, uint64_t seed, const std::string& only) {
     fflush(stdout);
   }
   for (const auto& [mode, reports] : by_mode) printf("%s\n%s", mode.c_str(), FormatPhases(reports).c_str());
-  printf("%" PRIu64 " runs, %" PRIu64 " images checked in %.0f s, %s\n", runs, images, seconds(),
-         sound ? "none failed" : "one failed");
+  printf("%" PRIu64 " runs, %" PRIu64 " images checked in %.0f s, %" PRIu64 " of them distinct, %s\n", runs,
+         images, seconds(), distinct, sound ? "none failed" : "one failed");
   return sound;
 }
 

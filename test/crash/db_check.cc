@@ -9,8 +9,8 @@ namespace {
 // Keys that checkers write: after all others.
 constexpr char kOwnPrefix[] = "zz";
 // Every so many images, the more costly checks.
-constexpr uint64_t kReopenOneIn = 3;
-constexpr uint64_t kMergeOneIn = 8;
+constexpr uint64_t kReopenOneIn = 6;
+constexpr uint64_t kMergeOneIn = 4;
 
 std::string Wrong(const char* where, const Status& status) {
   return std::string(where) + ": " + status.ToString();

@@ -10,16 +10,16 @@ namespace {
 
 // The quick set: the soak is denser.
 constexpr int kRecoveries = 2;
-constexpr uint64_t kSparseness = 2;
+constexpr uint64_t kSparseness = 1;
 // Transactions fence their logs: many more instants an operation.
-constexpr uint64_t kTransactionSparseness = 10;
+constexpr uint64_t kTransactionSparseness = 5;
 
 class DbCrashTest : public testing::TestWithParam<DbRunConfig> {};
 
 TEST_P(DbCrashTest, SurvivesPowerFailuresAtAnyInstant) {
   const SuiteResult result = RunDbSuite(GetParam(), kRecoveries);
   EXPECT_EQ(result.failure, "");
-  EXPECT_GT(result.images, 300u);
+  EXPECT_GT(result.images, 1000u);
   printf("%s\n%s", GetParam().ToString().c_str(), FormatPhases(result.reports).c_str());
 }
 
@@ -36,6 +36,7 @@ DbRunConfig Config(FailureAtomicity failure_atomicity, MemTableType memtable, Me
   config.background_jobs = memtable == MemTableType::kHash ? 2 : 1;
   config.writers = order == MergeOrder::k2Way ? 2 : 1;
   config.reader = destination == MergeDestination::kBuffered;
+  config.full_pool = failure_atomicity == FailureAtomicity::kIndividual && memtable == MemTableType::kSorted;
   config.unsynced = !config.reader && config.writers == 1;
   return config;
 }

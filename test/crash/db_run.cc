@@ -1,5 +1,7 @@
 #include "test/crash/db_run.h"
 
+#include <libpmemobj.h>
+
 #include <atomic>
 #include <cstring>
 #include <fstream>
@@ -11,6 +13,7 @@
 
 #include "pmlsm/db.h"
 #include "test/crash/db_check.h"
+#include "test/crash/pool_lanes.h"
 #include "util/check.h"
 #include "util/hooks.h"
 
@@ -30,25 +33,27 @@ struct Act {
   uint64_t largest_span = UINT64_MAX;
 };
 
+constexpr uint64_t kEveryInstant = 0;  // however sparse the run is
 constexpr uint64_t kMergeOneIn = 6;
 
 constexpr Act kLife[] = {
-    {"put", Style::kSmallPuts, 30, 0, false, 1},
-    {"batch", Style::kSmallBatches, 12, 0, false, 1},
-    {"large batch", Style::kBigBatches, 3, 0, false, 4},
+    {"put", Style::kSmallPuts, 30, 0, false, kEveryInstant},
+    {"batch", Style::kSmallBatches, 12, 0, false, kEveryInstant},
+    {"large batch", Style::kBigBatches, 3, 0, false, 2},
     {"batch in parts", Style::kBigBatches, 3, 0, false, 4, 24 << 10},
     {"flush", Style::kMediumPuts, 40, 10, false, 4},
     {"merge", Style::kSmallBatches, 48, 6, true, kMergeOneIn},
     {"log", Style::kMediumPuts, 250, 0, false, 16},
     {"grow", Style::kHugePuts, 60, 0, false, 60},
     // After a clean close.
-    {"put after open", Style::kSmallPuts, 10, 0, false, 1},
+    {"put after open", Style::kSmallPuts, 16, 0, false, kEveryInstant},
 };
 constexpr size_t kActs = sizeof(kLife) / sizeof(kLife[0]);
-constexpr uint64_t kCreateOneIn = 4;
-constexpr uint64_t kCloseOneIn = 4;
+constexpr uint64_t kCreateOneIn = 2;
+constexpr uint64_t kCloseOneIn = 2;
 constexpr uint64_t kOpenOneIn = 1;
-constexpr uint64_t kRecoveryOneIn = 2;
+constexpr uint64_t kRecoveryOneIn = 4;
+constexpr uint64_t kLanes = 16;
 
 std::string Wrong(const std::string& where, const Status& status) {
   return status.ok() ? std::string() : "the program's own " + where + ": " + status.ToString();
@@ -77,6 +82,8 @@ class DbLife {
     std::string wrong = Open("create", kCreateOneIn);
     if (!wrong.empty()) return wrong;
     oracle_->created = 1;
+    if (!config_.full_pool) wrong = ReduceLanes();
+    if (!wrong.empty()) return wrong;
     for (size_t i = 0; i + 1 < kActs; ++i) {
       wrong = Play(kLife[i]);
       if (!wrong.empty()) return std::string(kLife[i].phase) + ": " + wrong;
@@ -85,7 +92,7 @@ class DbLife {
     if (wrong.empty()) wrong = Open("open", kOpenOneIn);
     if (wrong.empty()) {
       // Merges that Close cut short.
-      SetPhase("merge after open", kMergeOneIn);
+      SetPhase("merge", kMergeOneIn);
       wrong = Wrong("merge", db_->WaitForCompact());
     }
     if (wrong.empty()) wrong = Play(kLife[kActs - 1]);
@@ -101,8 +108,9 @@ class DbLife {
 
  private:
   void SetPhase(const char* name, uint64_t one_in) {
-    // What has few instants in every mode is always looked at whole.
-    simulator_->SetPhase(name, one_in == 1 ? 1 : one_in * config_.sparseness);
+    // What has few instants in every mode is looked at more closely.
+    const uint64_t sparseness = one_in <= 2 ? std::min<uint64_t>(config_.sparseness, 4) : config_.sparseness;
+    simulator_->SetPhase(name, one_in == kEveryInstant ? 1 : one_in * sparseness);
   }
 
   std::string Open(const char* phase, uint64_t one_in) {
@@ -117,6 +125,14 @@ class DbLife {
     std::string wrong = Wrong("close", db_->Close());
     db_.reset();
     return wrong;
+  }
+
+  std::string ReduceLanes() {
+    const std::string wrong = Close();
+    if (!wrong.empty()) return wrong;
+    simulator_->SetPhase("", 0);
+    SetLanes(name_ + "/parts/000000.pmem", kLanes);
+    return Open("open", kOpenOneIn);
   }
 
   std::string Play(const Act& act) {
@@ -216,6 +232,11 @@ class DbLife {
 Simulator* StartSimulator(const DbRunConfig& config, Plan plan, Report* report) {
   plan.seed = config.seed;
   plan.at_flushes = config.at_flushes;
+  plan.random_images = config.random_images;
+  // Before the checkers are forked: they open the pool too, and some create it anew.
+  int shutdown_state = config.full_pool;
+  CHECK(pmemobj_ctl_set(nullptr, "sds.at_create", &shutdown_state) == 0);
+  if (!config.full_pool) LimitLanes(kLanes);
   const auto check = std::make_shared<DbCheck>(config);
   return Simulator::Start(
       plan, sizeof(DbOracle),
@@ -284,8 +305,8 @@ std::string DbRunConfig::ToString() const {
        << " memtable=" << static_cast<int>(memtable) << " merge_order=" << static_cast<int>(merge_order)
        << " merge_destination=" << static_cast<int>(merge_destination)
        << " background_jobs=" << background_jobs << " writers=" << writers << " reader=" << reader
-       << " unsynced=" << unsynced << " seed=" << seed << " sparseness=" << sparseness
-       << " at_flushes=" << at_flushes;
+       << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed << " sparseness=" << sparseness
+       << " random_images=" << random_images << " at_flushes=" << at_flushes;
   return text.str();
 }
 
@@ -304,8 +325,10 @@ void DbRunConfig::Parse(const std::string& text) {
     if (name == "writers") writers = static_cast<int>(value);
     if (name == "reader") reader = value != 0;
     if (name == "unsynced") unsynced = value != 0;
+    if (name == "full_pool") full_pool = value != 0;
     if (name == "seed") seed = value;
     if (name == "sparseness") sparseness = value;
+    if (name == "random_images") random_images = static_cast<int>(value);
     if (name == "at_flushes") at_flushes = value != 0;
   }
 }

@@ -30,6 +30,7 @@ void AddReport(const DbRunConfig& config, const Report& report, ScratchDirectory
                SuiteResult* result) {
   result->reports.push_back(report);
   for (int i = 0; i < report.phases; ++i) result->images += report.phase[i].images;
+  for (int i = 0; i < report.phases; ++i) result->distinct += report.phase[i].distinct;
   CHECK(report.strangers == 0);  // or the simulator would not see all
   if (report.failures == 0 || !result->failure.empty()) return;
   result->failure = std::string(report.first_failure) + "\n  run: " + config.ToString();
@@ -52,7 +53,6 @@ void RunRecoveries(const DbRunConfig& config, const std::string& kept, int depth
   plan.scratch = scratch.path();
   plan.start = kept + kKeptImageDirectory;
   plan.captures = 1;
-  plan.capture_one_in = 5;
   const Report report =
       RunForked(kRunSecondsMax, [&](Report* shared) { return RunDbRecovery(config, plan, kept, shared); });
   AddReport(config, report, &scratch, result);
@@ -67,7 +67,6 @@ SuiteResult RunDbSuite(const DbRunConfig& config, int recoveries) {
   Plan plan;
   plan.scratch = scratch.path();
   plan.captures = recoveries;
-  plan.capture_one_in = 10;
   const Report report =
       RunForked(kRunSecondsMax, [&](Report* shared) { return RunDbLife(config, plan, shared); });
   AddReport(config, report, &scratch, &result);
@@ -99,7 +98,8 @@ std::string ReplayKeptImage(const std::string& kept) {
 
 std::string FormatPhases(const std::vector<Report>& reports) {
   struct Sum {
-    uint64_t fences = 0, points = 0, images = 0;
+    uint64_t fences = 0, points = 0, images = 0, distinct = 0;
+    double seconds = 0;
   };
   std::map<std::string, Sum> sums;
   for (const Report& report : reports) {
@@ -108,15 +108,18 @@ std::string FormatPhases(const std::vector<Report>& reports) {
       sum.fences += report.phase[i].fences;
       sum.points += report.phase[i].points;
       sum.images += report.phase[i].images;
+      sum.distinct += report.phase[i].distinct;
+      sum.seconds += report.phase[i].seconds;
     }
   }
   std::string text;
   for (const auto& [name, sum] : sums) {
-    if (sum.fences == 0) continue;
+    if (sum.points == 0) continue;
     char line[128];
     snprintf(line, sizeof(line),
-             "  %-16s %7" PRIu64 " fences %6" PRIu64 " power failures %7" PRIu64 " images\n", name.c_str(),
-             sum.fences, sum.points, sum.images);
+             "  %-16s %7" PRIu64 " fences %6" PRIu64 " power failures %7" PRIu64 " images %7" PRIu64
+             " distinct %6.1f s\n",
+             name.c_str(), sum.fences, sum.points, sum.images, sum.distinct, sum.seconds);
     text += line;
   }
   return text;

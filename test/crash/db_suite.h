@@ -14,6 +14,7 @@ namespace pmlsm::crash {
 struct SuiteResult {
   std::vector<Report> reports;
   uint64_t images = 0;
+  uint64_t distinct = 0;
   std::string failure;  // "" = none; else what, and how to see it again
 };
 

@@ -9,6 +9,8 @@ namespace pmlsm::crash {
 namespace {
 
 constexpr uint64_t kKeys = 150;
+// Few, so that what comes later need not check megabytes.
+constexpr uint64_t kHugeKeys = 16;
 
 std::string MakeValue(uint64_t number, uint64_t bytes, Random* random) {
   std::string value = std::to_string(number) + ".";
@@ -23,6 +25,7 @@ struct Shape {
   uint64_t changes_min, changes_max;
   uint64_t bytes_min, bytes_max;  // of a value
   uint64_t deletes_one_in;        // 0: none
+  uint64_t keys = kKeys;
 };
 
 Shape ShapeOf(Style style) {
@@ -32,7 +35,7 @@ Shape ShapeOf(Style style) {
     case Style::kMediumPuts:
       return {1, 1, 100, 1000, 6};
     case Style::kHugePuts:
-      return {1, 1, 16 << 10, 40 << 10, 8};
+      return {1, 1, 16 << 10, 40 << 10, 8, kHugeKeys};
     case Style::kSmallBatches:
       return {2, 12, 10, 400, 4};
     case Style::kBigBatches:
@@ -67,7 +70,7 @@ Operation History::At(uint64_t number) const {
   const uint64_t changes = shape.changes_min + random.Uniform(shape.changes_max - shape.changes_min + 1);
   for (uint64_t i = 0; i < changes; ++i) {
     Change change = {shape.deletes_one_in != 0 && random.OneIn(shape.deletes_one_in),
-                     KeyPrefix() + std::to_string(random.Uniform(kKeys)), ""};
+                     KeyPrefix() + std::to_string(random.Uniform(shape.keys)), ""};
     const uint64_t bytes = shape.bytes_min + random.Uniform(shape.bytes_max - shape.bytes_min + 1);
     if (!change.deletes) change.value = MakeValue(number, bytes, &random);
     operation.changes.push_back(std::move(change));

@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMapKinds = 0xf;  // MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE
 
-void ApplyLine(const LinePatch& line, char* to) {
-  for (size_t word = 0; word < kLineBytes / kWordBytes; ++word) {
-    if ((line.words >> word & 1) == 0) continue;
-    memcpy(to + word * kWordBytes, line.bytes + word * kWordBytes, kWordBytes);
-  }
-}
-
 // Applies what falls into [offset, offset + bytes) of the file, whole lines or parts of them.
 void ApplyLines(const Image& image, uint32_t file, uint64_t offset, size_t bytes, char* to) {
   for (uint64_t i = 0; i < image.lines; ++i) {
@@ -48,19 +41,24 @@ int FileOf(const Image& image, const struct stat& info) {
   return -1;
 }
 
+// Empty pages stay holes: most of a pool is empty.
 void CopyPart(const Image& image, uint32_t file, const std::string& twin, mode_t mode,
               const std::string& to) {
+  static constexpr char kEmptyPage[kPageBytes] = {};
   const uint64_t bytes = image.file[file].bytes;
   const int from_fd = open(twin.c_str(), O_RDONLY | O_CLOEXEC);
   const int to_fd = open(to.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   CHECK(from_fd >= 0 && to_fd >= 0 && ftruncate(to_fd, static_cast<off_t>(bytes)) == 0);
-  const char* const from = static_cast<char*>(RealMap(nullptr, bytes, PROT_READ, MAP_SHARED, from_fd, 0));
   char* const copy =
       static_cast<char*>(RealMap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, to_fd, 0));
-  CHECK(from != MAP_FAILED && copy != MAP_FAILED);
-  memcpy(copy, from, bytes);
+  CHECK(copy != MAP_FAILED);
+  char page[kPageBytes];
+  for (uint64_t at = 0; at < bytes; at += kPageBytes) {
+    const ssize_t n = RealReadAt(from_fd, page, kPageBytes, static_cast<off_t>(at));
+    CHECK(n > 0);
+    if (memcmp(page, kEmptyPage, static_cast<size_t>(n)) != 0) memcpy(copy + at, page, static_cast<size_t>(n));
+  }
   ApplyLines(image, file, 0, bytes, copy);
-  RealUnmap(const_cast<char*>(from), bytes);
   RealUnmap(copy, bytes);
   CHECK(fchmod(to_fd, mode) == 0);
   close(from_fd);
@@ -98,6 +96,13 @@ void BuildTree(const Image& image, const ImagePaths& paths, const std::string& d
 }
 
 }  // namespace
+
+void ApplyLine(const LinePatch& line, char* to) {
+  for (size_t word = 0; word < kLineBytes / kWordBytes; ++word) {
+    if ((line.words >> word & 1) == 0) continue;
+    memcpy(to + word * kWordBytes, line.bytes + word * kWordBytes, kWordBytes);
+  }
+}
 
 void CopyImage(const Image& image, const ImagePaths& paths, const std::string& directory) {
   const HooksSuspended suspended;

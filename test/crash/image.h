@@ -15,13 +15,12 @@
 namespace pmlsm::crash {
 
 inline constexpr size_t kImageLinesMax = 1 << 17;
-inline constexpr size_t kImageFilesMax = 64;
 inline constexpr size_t kOracleBytesMax = 1024;
 
 struct Image {
   char kind[48];
   uint64_t files;
-  MediumFile file[kImageFilesMax];
+  MediumFile file[kFilesMax];
   // The program's oracle when the failure struck, and after the lines were looked at: what it had
   // acknowledged by `before` must be there, what it had not started by `after` must not.
   char before[kOracleBytesMax];
@@ -34,6 +33,9 @@ struct ImagePaths {
   std::string live;
   std::string twins;
 };
+
+// Those words of the line that have arrived, over what the medium holds at `to`.
+void ApplyLine(const LinePatch& line, char* to);
 
 // Copies the image to `directory`, which does not exist: plain files, to be kept.
 void CopyImage(const Image& image, const ImagePaths& paths, const std::string& directory);

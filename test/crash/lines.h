@@ -12,6 +12,7 @@ namespace pmlsm::crash {
 inline constexpr size_t kLineBytes = 64;
 inline constexpr size_t kWordBytes = 8;  // stored whole or not at all, if aligned
 inline constexpr size_t kPageBytes = 4096;
+inline constexpr size_t kFilesMax = 64;
 inline constexpr uint8_t kWholeLine = 0xff;
 
 // A line that has reached the medium in this image: those words of `bytes` whose bit is set.

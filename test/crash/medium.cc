@@ -24,6 +24,19 @@ char* MapShared(int fd, uint64_t bytes) {
   return static_cast<char*>(mapping);
 }
 
+// Calls visit(begin, end) for the pages of the file that have ever been touched. The others are zero, and stay
+// cheap as long as nobody reads them either: most of a pool is such.
+template <typename Visit>
+void ForTouchedPages(int fd, uint64_t bytes, const Visit& visit) {
+  for (off_t end = 0;;) {
+    const off_t begin = lseek(fd, end, SEEK_DATA);
+    if (begin < 0) return;  // ENXIO: only a hole is left
+    end = lseek(fd, begin, SEEK_HOLE);
+    CHECK(end > begin);
+    visit(static_cast<uint64_t>(begin), std::min(static_cast<uint64_t>(end), bytes));
+  }
+}
+
 std::string PathOf(int fd) {
   char path[4096];
   const ssize_t n = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof(path));
@@ -42,7 +55,9 @@ void Medium::Adopt(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   CHECK(fd >= 0);
   const File& file = files_[IndexOf(fd)];
-  memcpy(file.durable, file.live, file.identity.bytes);
+  ForTouchedPages(fd, file.identity.bytes, [&](uint64_t begin, uint64_t end) {
+    memcpy(file.durable + begin, file.live + begin, end - begin);
+  });
   close(fd);
 }
 
@@ -63,12 +78,11 @@ uint32_t Medium::IndexOf(int fd) {
   File file;
   file.identity = {info.st_dev, info.st_ino, twin_info.st_ino, static_cast<uint64_t>(info.st_size)};
   // The program's descriptor may not be writable; the path may have changed: the kernel knows.
-  const int live = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC);
-  CHECK(live >= 0);
-  file.live = MapShared(live, file.identity.bytes);
+  file.live_fd = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC);
+  CHECK(file.live_fd >= 0);
+  file.live = MapShared(file.live_fd, file.identity.bytes);
   file.durable = MapShared(twin, file.identity.bytes);
   file.stamps.resize(file.identity.bytes / kLineBytes);
-  close(live);
   close(twin);
   files_.push_back(std::move(file));
   return static_cast<uint32_t>(files_.size() - 1);
@@ -109,6 +123,8 @@ bool Medium::Commit(const LinePatch& line, uint32_t stamp) {
   if (IsOlder(line, stamp)) return false;
   File& file = files_[line.file];
   file.stamps[line.offset / kLineBytes] = stamp;
+  hash_ ^= HashOfLine(line.file, line.offset, file.durable + line.offset);
+  hash_ ^= HashOfLine(line.file, line.offset, line.bytes);
   memcpy(file.durable + line.offset, line.bytes, kLineBytes);
   return true;
 }
@@ -124,16 +140,20 @@ bool Medium::Holds(const LinePatch& line) const {
 void Medium::AppendDirty(std::vector<LinePatch>* lines, size_t limit) const {
   for (uint32_t i = 0; i < files_.size(); ++i) {
     const File& file = files_[i];
-    for (uint64_t page = 0; page + kPageBytes <= file.identity.bytes; page += kPageBytes) {
-      if (memcmp(file.live + page, file.durable + page, kPageBytes) == 0) continue;
-      for (uint64_t offset = page; offset < page + kPageBytes; offset += kLineBytes) {
-        if (memcmp(file.live + offset, file.durable + offset, kLineBytes) == 0) continue;
-        if (lines->size() == limit) return;
-        LinePatch line = {offset, i, kWholeLine, {}, {}};
-        memcpy(line.bytes, file.live + offset, kLineBytes);
-        lines->push_back(line);
+    const auto same = [&file](uint64_t offset, size_t bytes) {
+      return memcmp(file.live + offset, file.durable + offset, bytes) == 0;
+    };
+    ForTouchedPages(file.live_fd, file.identity.bytes, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t page = begin; page < end; page += kPageBytes) {
+        if (same(page, kPageBytes)) continue;
+        for (uint64_t offset = page; offset < page + kPageBytes; offset += kLineBytes) {
+          if (same(offset, kLineBytes) || lines->size() == limit) continue;
+          LinePatch line = {offset, i, kWholeLine, {}, {}};
+          memcpy(line.bytes, file.live + offset, kLineBytes);
+          lines->push_back(line);
+        }
       }
-    }
+    });
   }
 }
 

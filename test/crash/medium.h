@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "test/crash/lines.h"
+#include "util/hash.h"
 
 namespace pmlsm::crash {
 
@@ -39,6 +40,13 @@ class Medium {
   bool IsOlder(const LinePatch& line, uint32_t stamp) const;
   bool Holds(const LinePatch& line) const;
 
+  // Of all bytes of all files: the exclusive or of what changed, so that it does not depend on the order.
+  uint64_t hash() const { return hash_; }
+  static uint64_t HashOfLine(uint32_t file, uint64_t offset, const char* bytes) {
+    return Hash64(bytes, kLineBytes, offset * kFilesMax + file);
+  }
+  const char* Line(uint32_t file, uint64_t offset) const { return files_[file].durable + offset; }
+
   // Appends the lines that differ between the live files and the medium, up to `limit`.
   void AppendDirty(std::vector<LinePatch>* lines, size_t limit) const;
 
@@ -47,8 +55,9 @@ class Medium {
  private:
   struct File {
     MediumFile identity;
-    char* live;                    // the simulator's own mappings: they outlive the program's
-    char* durable;                 //
+    int live_fd;                   // the simulator's own, as are the mappings: they outlive the program's
+    char* live;
+    char* durable;
     std::vector<uint32_t> stamps;  // by line
   };
   struct Mapping {
@@ -63,6 +72,7 @@ class Medium {
   const std::string twins_;
   std::vector<File> files_;
   std::vector<Mapping> mappings_;
+  uint64_t hash_ = 0;  // relative to the lines' first content
 };
 
 }  // namespace pmlsm::crash

@@ -12,7 +12,9 @@ struct PhaseReport {
   uint64_t fences;
   uint64_t points;      // instants at which the power failed
   uint64_t images;      // that were checked
-  uint64_t duplicates;  // that were not, being equal to another of their point
+  uint64_t distinct;    // of these: those that differ from all before; the others met a stricter oracle
+  uint64_t duplicates;  // that were not checked, having been already
+  double seconds;       // that the images took
 };
 
 struct Report {

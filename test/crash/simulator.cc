@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "util/check.h"
-#include "util/hash.h"
 
 namespace pmlsm::crash {
 namespace {
@@ -32,7 +31,7 @@ std::string MakeDirectories(const Plan& plan) {
   if (plan.start.empty()) {
     fs::create_directories(plan.LiveDirectory());
   } else {
-    fs::copy(plan.start, plan.LiveDirectory(), fs::copy_options::recursive);
+    fs::rename(plan.start, plan.LiveDirectory());
   }
   return plan.scratch + "/twins";
 }
@@ -60,7 +59,7 @@ Simulator::Simulator(const Plan& plan, size_t oracle_bytes, Check check, Report*
       medium_(paths_.live, paths_.twins),
       random_(plan.seed) {
   CHECK(oracle_bytes <= kOracleBytesMax);
-  SetPhase("start", 0);
+  SetPhase("", 0);
 }
 
 void Simulator::SetPhase(const std::string& name, uint64_t one_in) {
@@ -127,6 +126,7 @@ void Simulator::BeforeFileOperation(const char* name) {
   const HooksSuspended suspended;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (PowerFailsNow()) PowerFailure(name);
+  seen_.NoteFileOperation();
 }
 
 void* Simulator::Map(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
@@ -155,6 +155,7 @@ bool Simulator::PowerFailsNow() {
 void Simulator::PowerFailure(const char* instant) {
   PhaseReport* const phase = &report_->phase[report_->phases - 1];
   ++phase->points;
+  const double begin = Now();
   instant_ = std::string(phase->name) + ", " + instant + " " + std::to_string(phase->fences);
   char before[kOracleBytesMax];
   memcpy(before, oracle_.data(), oracle_.size());
@@ -166,30 +167,40 @@ void Simulator::PowerFailure(const char* instant) {
   memcpy(after, oracle_.data(), oracle_.size());
 
   const std::vector<MediumFile> files = medium_.Files();
-  CHECK(files.size() <= kImageFilesMax);
+  CHECK(files.size() <= kFilesMax);
   const auto on_failure = [this](const Image& image, const std::string& what) { NoteFailure(image, what); };
-  seen_.clear();
   for (int i = 0; i < kFixedImages + plan_.random_images; ++i) {
     Image* const image = checkers_.Next(on_failure);
-    if (!ChooseLines(i, candidates, image)) {
-      ++phase->duplicates;
-      continue;
-    }
+    ChooseLines(i, candidates, image);
     image->files = files.size();
     std::copy(files.begin(), files.end(), image->file);
     memcpy(image->before, before, oracle_.size());
     memcpy(image->after, after, oracle_.size());
-    const bool capture = report_->captured < plan_.captures && i >= kFixedImages &&
-                         random_.OneIn(plan_.capture_one_in * static_cast<uint64_t>(plan_.random_images));
-    if (capture) Keep(*image, plan_.CaptureDirectory(report_->captured++));
+    const SeenImages::Verdict verdict = seen_.Add(*image, medium_);
+    if (!verdict.to_check) {
+      ++phase->duplicates;
+      continue;
+    }
+    if (verdict.distinct) ++phase->distinct;
+    const int slot = SlotToCapture();
+    if (slot >= 0) Keep(*image, plan_.CaptureDirectory(slot));
     checkers_.Submit();
     ++phase->images;
   }
   checkers_.Drain(on_failure);
+  phase->seconds += Now() - begin;
+}
+
+// Where this image is to be kept, or -1. A reservoir: at the end each image has had the same chance.
+int Simulator::SlotToCapture() {
+  ++images_;
+  if (report_->captured < plan_.captures) return report_->captured++;
+  const uint64_t slot = random_.Uniform(images_);
+  return slot < static_cast<uint64_t>(plan_.captures) ? static_cast<int>(slot) : -1;
 }
 
 void Simulator::FindCandidates(Candidates* candidates) {
-  const auto key = [](const LinePatch& line) { return line.offset * kImageFilesMax + line.file; };
+  const auto key = [](const LinePatch& line) { return line.offset * kFilesMax + line.file; };
   std::unordered_map<uint64_t, size_t> newest;
   for (const FlushedLines::Line& line : flushed_.Pending(medium_)) {
     newest[key(line.patch)] = candidates->lines.size();
@@ -211,8 +222,7 @@ void Simulator::FindCandidates(Candidates* candidates) {
   report_->lines_dirty_max = std::max(report_->lines_dirty_max, dirty);
 }
 
-// False if this point has had the same image.
-bool Simulator::ChooseLines(int image, const Candidates& candidates, Image* chosen) {
+void Simulator::ChooseLines(int image, const Candidates& candidates, Image* chosen) {
   chosen->lines = 0;
   if (image < kFixedImages) {
     snprintf(chosen->kind, sizeof(chosen->kind), "%s", kFixedNames[image]);
@@ -225,10 +235,6 @@ bool Simulator::ChooseLines(int image, const Candidates& candidates, Image* chos
   } else {
     ChooseAtRandom(candidates, image % 2 == 1, chosen);
   }
-  const uint64_t hash = Hash64(chosen->line, chosen->lines * sizeof(LinePatch), 0);
-  if (std::find(seen_.begin(), seen_.end(), hash) != seen_.end()) return false;
-  seen_.push_back(hash);
-  return true;
 }
 
 // Of many subsets few matter: those that lack one line, hold one line, or end somewhere in the order of the
@@ -279,6 +285,7 @@ void Simulator::NoteFailure(const Image& image, const std::string& what) {
 }
 
 void Simulator::Keep(const Image& image, const std::string& directory) const {
+  fs::remove_all(directory);
   fs::create_directories(directory);
   CopyImage(image, paths_, directory + kKeptImageDirectory);
   WriteFile(directory + kKeptOracleBefore, image.before, oracle_.size());

@@ -21,19 +21,19 @@
 #include "test/crash/hooks.h"
 #include "test/crash/medium.h"
 #include "test/crash/report.h"
+#include "test/crash/seen_images.h"
 #include "util/random.h"
 
 namespace pmlsm::crash {
 
 struct Plan {
   std::string scratch;  // an existing directory, on tmpfs; the live directory, twins and checkers live in it
-  std::string start;    // the live directory's first content; "" = empty
+  std::string start;    // becomes the live directory, on the same file system; "" = an empty one
   uint64_t seed = 1;
-  int checkers = 2;
+  int checkers = 4;
   int random_images = 4;  // of each point, beside the fixed ones
   bool at_flushes = false;
-  int captures = 0;              // images, taken at random points, to be kept in CaptureDirectory(0), ...
-  uint64_t capture_one_in = 50;  // points
+  int captures = 0;        // images, from all over the run, to be kept in CaptureDirectory(0), ...
   double seconds_max = 0;        // no more points after that; 0 = no limit
 
   std::string LiveDirectory() const { return scratch + "/live"; }
@@ -77,7 +77,8 @@ class Simulator : private Hooks {
   bool PowerFailsNow();
   void PowerFailure(const char* instant);
   void FindCandidates(Candidates* candidates);
-  bool ChooseLines(int image, const Candidates& candidates, Image* chosen);
+  void ChooseLines(int image, const Candidates& candidates, Image* chosen);
+  int SlotToCapture();
   void ChooseAtRandom(const Candidates& candidates, bool torn, Image* chosen);
   void NoteFailure(const Image& image, const std::string& what);
   void Keep(const Image& image, const std::string& directory) const;
@@ -94,8 +95,9 @@ class Simulator : private Hooks {
   FlushedLines flushed_;
   Random random_;
   uint64_t one_in_ = 0;
-  std::string instant_;         // the one that is being checked
-  std::vector<uint64_t> seen_;  // images of this instant
+  uint64_t images_ = 0;
+  std::string instant_;  // the one that is being checked
+  SeenImages seen_;
 };
 
 }  // namespace pmlsm::crash
