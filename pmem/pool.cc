@@ -209,14 +209,14 @@ Status Pool::CheckHeader(uint64_t root_offset, uint64_t root_bytes) const {
                ? Status::Corruption(place, "bad magic")
                : Status::InvalidArgument(path_ + ": a libpmemobj pool without a pmlsm header");
   }
-  if (header.format_version > kFormatVersion) {
-    return Status::InvalidArgument(path_ + ": format " + std::to_string(header.format_version),
-                                   "this build reads up to format " + std::to_string(kFormatVersion));
-  }
   PoolHeader copy = header;
   copy.checksum = 0;
   if (Checksum32(&copy, sizeof(copy)) != header.checksum) {
     return Status::Corruption(place, "checksum does not match");
+  }
+  if (header.format_version > kFormatVersion) {
+    return Status::InvalidArgument(path_ + ": format " + std::to_string(header.format_version),
+                                   "this build reads up to format " + std::to_string(kFormatVersion));
   }
   if (root_->created != kPoolMagic) {
     return Status::Corruption(place, "the mark of a finished creation is damaged");

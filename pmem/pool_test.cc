@@ -411,6 +411,7 @@ TEST_P(PoolTest, ANewerFormatIsRefusedWithBothNumbers) {
 
 TEST_P(PoolTest, FlippedBitsInTheRootAreCorruption) {
   const std::function<void(RootObject*)> edits[] = {
+      [](RootObject* root) { root->header.format_version ^= 1 << 5; },
       [](RootObject* root) { root->header.extent_bytes ^= 1 << 20; },
       [](RootObject* root) { root->header.magic ^= 1; },
       [](RootObject* root) { root->header.identity[3] ^= 0x10; },

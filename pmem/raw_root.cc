@@ -112,8 +112,6 @@ void CheckHeader(RawRoot* root, const RootObject& object, std::vector<PoolDamage
     what = "magic";
   } else if (!HeaderVerifies(object.header)) {
     what = "checksum";
-  } else if (object.header.format_version > kFormatVersion) {
-    what = "format version is of a later library";
   }
   if (what != nullptr) damages->push_back({"pool header", root->offset, what});
   if (object.created != kPoolMagic) {

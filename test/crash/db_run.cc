@@ -305,8 +305,8 @@ std::string DbRunConfig::ToString() const {
        << " memtable=" << static_cast<int>(memtable) << " merge_order=" << static_cast<int>(merge_order)
        << " merge_destination=" << static_cast<int>(merge_destination)
        << " background_jobs=" << background_jobs << " writers=" << writers << " reader=" << reader
-       << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed << " sparseness=" << sparseness
-       << " random_images=" << random_images << " at_flushes=" << at_flushes;
+       << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed
+       << " sparseness=" << sparseness << " random_images=" << random_images << " at_flushes=" << at_flushes;
   return text.str();
 }
 

@@ -56,7 +56,8 @@ void CopyPart(const Image& image, uint32_t file, const std::string& twin, mode_t
   for (uint64_t at = 0; at < bytes; at += kPageBytes) {
     const ssize_t n = RealReadAt(from_fd, page, kPageBytes, static_cast<off_t>(at));
     CHECK(n > 0);
-    if (memcmp(page, kEmptyPage, static_cast<size_t>(n)) != 0) memcpy(copy + at, page, static_cast<size_t>(n));
+    if (memcmp(page, kEmptyPage, static_cast<size_t>(n)) != 0)
+      memcpy(copy + at, page, static_cast<size_t>(n));
   }
   ApplyLines(image, file, 0, bytes, copy);
   RealUnmap(copy, bytes);

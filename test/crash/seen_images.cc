@@ -31,7 +31,8 @@ uint64_t HashOf(const Image& image, const Medium& medium) {
 
 SeenImages::Verdict SeenImages::Add(const Image& image, const Medium& medium) {
   const uint64_t hash = HashOf(image, medium) + file_operations_ * 0x9e3779b97f4a7c15ull;
-  const uint64_t checked = Hash64(image.after, sizeof(image.after), Hash64(image.before, sizeof(image.before), hash));
+  const uint64_t checked =
+      Hash64(image.after, sizeof(image.after), Hash64(image.before, sizeof(image.before), hash));
   return {images_.insert(hash).second, checked_.insert(checked).second};
 }
 

@@ -563,6 +563,22 @@ TEST_F(SalvageTest, ADirectoryThatIsNoDbOrHasOneIsRefused) {
 }
 
 // Anything that lies in a structure, wherever: flips at random places of all tables, descriptors and logs.
+TEST_F(SalvageTest, ALaterFormatIsRefusedAndNotTakenForDamage) {
+  const auto header = std::find_if(image_.targets.begin(), image_.targets.end(),
+                                   [](const Target& target) { return target.kind == "pool header"; });
+  Fresh();
+  Spoil(header->offset - 16, sizeof(PoolHeader), [](char* bytes) {
+    auto* const changed = reinterpret_cast<PoolHeader*>(bytes);
+    changed->format_version = kFormatVersion + 7;
+    changed->checksum = 0;
+    changed->checksum = Checksum32(changed, sizeof(*changed));
+  });
+  OfflineReport report;
+  const Status status = CheckDB(OfflineOptions(), damaged_, &report);
+  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+  EXPECT_NE(status.ToString().find("format " + std::to_string(kFormatVersion + 7)), std::string::npos);
+}
+
 TEST_F(SalvageTest, RandomFlipsNeverGiveAWrongValue) {
   const uint64_t seed = SeedFromEnvironment("PMLSM_SEED", 17);
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
