@@ -19,14 +19,16 @@ bool WalReader::Next(Record* record) {
       whole_.clear();
     }
     if (record->first_sequence != first_part_.first_sequence) {
-      // Its segment was begun after all of the segment before it was durable.
+      // Its segment was begun after all of the segment before it was durable. It counts if damage is skipped.
+      place_ -= LogRecordBytes(record->payload.size());
+      next_sequence_ = record->first_sequence;
+      const size_t index = index_;
+      const uint64_t place = place_;
+      Finish();
       end_ = End::kDamage;
-      damage_position_ = end_position_ = record->position;
-      detail_ =
-          "segment " + std::to_string(record->segment) + ", log position " + std::to_string(record->position);
       resumable_ = true;
-      resume_index_ = index_;
-      resume_place_ = place_ - LogRecordBytes(record->payload.size());
+      resume_index_ = index;
+      resume_place_ = place;
       break;
     }
     whole_.append(record->payload.data(), record->payload.size());

@@ -298,6 +298,19 @@ TEST_F(WalTest, PartsBehindADamagedPartAreLeftOut) {
   ExpectBehindDamage({0, 1, 2});
 }
 
+// No writer leaves that: a batch is logged whole before the next, and an unfinished one is beyond the log's end.
+TEST_F(WalTest, APartThatAnotherBatchFollowsIsDamage) {
+  Append("before");
+  writer_->Append(std::string(writer_->room(), 'p'), next_, 0, true);
+  ASSERT_TRUE(writer_->Commit().ok());
+  ++next_;
+  AddSegment(kSegmentBytes);
+  Append("other");
+  ExpectLog(1, WalReader::End::kDamage);
+  EXPECT_EQ(end_position_, kLogAlignment) << "the log ends before the part";
+  ExpectBehindDamage({0, 1});
+}
+
 // Whatever the bytes, the reader ends, and what it gives is a prefix of what was written.
 TEST_F(WalTest, AnyFlippedByteGivesAPrefix) {
   Random random(2);
