@@ -146,8 +146,8 @@ char* ImageMapper::MakeRoom(void* address, size_t bytes) {
   return static_cast<char*>(room);
 }
 
-// Moves the view to room that has been made. Its pages may have got different protections, which the kernel does
-// not move in one go: then they are copied.
+// Moves the view to room that has been made. Its pages may have got different protections, which the kernel
+// does not move in one go: then they are copied.
 void ImageMapper::Move(View* view, char* to) {
   CHECK(mprotect(view->address, view->bytes, PROT_READ | PROT_WRITE) == 0);
   if (mremap(view->address, view->bytes, view->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {

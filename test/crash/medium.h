@@ -55,7 +55,7 @@ class Medium {
  private:
   struct File {
     MediumFile identity;
-    int live_fd;                   // the simulator's own, as are the mappings: they outlive the program's
+    int live_fd;  // the simulator's own, as are the mappings: they outlive the program's
     char* live;
     char* durable;
     std::vector<uint32_t> stamps;  // by line

@@ -19,8 +19,8 @@ class SeenImages {
   void NoteFileOperation() { ++file_operations_; }
 
   struct Verdict {
-    bool distinct;   // no image before had these bytes
-    bool to_check;   // or the oracle demands more of them than it did
+    bool distinct;  // no image before had these bytes
+    bool to_check;  // or the oracle demands more of them than it did
   };
   Verdict Add(const Image& image, const Medium& medium);
 

@@ -34,7 +34,7 @@ struct Plan {
   int random_images = 4;  // of each point, beside the fixed ones
   bool at_flushes = false;
   int captures = 0;        // images, from all over the run, to be kept in CaptureDirectory(0), ...
-  double seconds_max = 0;        // no more points after that; 0 = no limit
+  double seconds_max = 0;  // no more points after that; 0 = no limit
 
   std::string LiveDirectory() const { return scratch + "/live"; }
   std::string CaptureDirectory(int i) const { return scratch + "/capture" + std::to_string(i); }
