@@ -16,7 +16,9 @@ constexpr uint64_t kTransactionSparseness = 5;
 
 class DbCrashTest : public testing::TestWithParam<DbRunConfig> {};
 
-TEST_P(DbCrashTest, SurvivesPowerFailuresAtAnyInstant) {
+// WB-2: batches larger than a memtable. WL-3: cuts in recovery, and in the recovery from those. PM-2: what a
+// reader saw is there.
+TEST_P(DbCrashTest, WB2_WL3_PM2_SurvivesPowerFailuresAtAnyInstant) {
   const SuiteResult result = RunDbSuite(GetParam(), kRecoveries);
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.images, 1000u);
