@@ -1,5 +1,5 @@
-// Background work: flushes, merges, and what keeps the writer from waiting (space grown and faulted in
-// ahead). Jobs run outside mutex_; their results are published under it, one at a time.
+// Background work: flushes and merges, by themselves and as users ask for them. Jobs run outside mutex_; their
+// results are published under it, one at a time. Space for them: db_space.cc.
 //
 // Publishing, in order: 1. The job has made tables and descriptors durable. 2. Manifest::Publish. 3. The new
 // version and view are installed; what the manifest no longer names is marked obsolete, and its space is
@@ -14,23 +14,13 @@
 #include "util/hooks.h"
 
 namespace pmlsm {
-namespace {
-
-using std::chrono::milliseconds;
-
-// How often a thread looks again at what no signal announces: views let go by readers, space that came back.
-constexpr milliseconds kHousekeepingPause{20};
-constexpr milliseconds kHousekeepingPauseMax{1000};
-constexpr size_t kSpareSegments = 2;
-
-}  // namespace
 
 // Thread 0 flushes first; the others only merge, so that a flush never waits behind a merge. A lone thread
 // does both.
 void DBImpl::BackgroundThread(int index) {
   const bool flushes = index == 0;
   const bool merges = index != 0 || options_.max_background_jobs == 1;
-  milliseconds pause = kHousekeepingPause;
+  std::chrono::milliseconds pause = kHousekeepingPause;
   MutexLock lock(&mutex_);
   while (!stopping_) {
     if (flushes && FlushDue()) {
@@ -58,31 +48,6 @@ void DBImpl::BackgroundThread(int index) {
       work_.Wait(&mutex_);
     }
   }
-}
-
-// Flushes and merges that found no space are tried again, at first soon, then less and less often. True if it
-// is time.
-bool DBImpl::RetryForSpace() {
-  if (!flush_lacks_space_ && !merge_lacks_space_) return false;
-  if (std::chrono::steady_clock::now() < space_retry_at_) return false;
-  flush_lacks_space_ = merge_lacks_space_ = false;
-  work_.SignalAll();
-  return true;
-}
-
-void DBImpl::NoteLackOfSpace(const char* what, const Status& error, bool* flag) {
-  log_->Write("%s: %s", what, error.ToString().c_str());
-  *flag = true;
-  room_at_lack_ = RoomBytes();
-  space_retry_at_ = std::chrono::steady_clock::now() + space_retry_pause_;
-  space_retry_pause_ = std::min(2 * space_retry_pause_, kHousekeepingPauseMax);
-}
-
-void DBImpl::NoteSpace() {
-  flush_lacks_space_ = merge_lacks_space_ = false;
-  flush_tries_without_space_ = 0;
-  room_at_lack_ = UINT64_MAX;
-  space_retry_pause_ = kHousekeepingPause;
 }
 
 JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
@@ -115,18 +80,6 @@ bool DBImpl::HasRunSlot() const {
 bool DBImpl::FlushDue() const {
   return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ && HasRunSlot();
 }
-
-// Flushes will get nowhere until space comes back: they have been tried more than once, no merge is at work
-// that could make room, and readers have let go of nothing.
-bool DBImpl::FlushLacksSpace() {
-  constexpr int kTries = 3;
-  if (merges_running_ != 0) return false;
-  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && !HasRunSlot());
-  return stuck && !SpaceCameBack();
-}
-
-// The same for merges.
-bool DBImpl::MergeLacksSpace() { return merge_lacks_space_ && merges_running_ == 0 && !SpaceCameBack(); }
 
 // All frozen memtables become one run.
 void DBImpl::FlushFrozen() {
@@ -385,84 +338,6 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
   if (background_error_.ok()) background_error_ = error;
   write_blocked_.store(true, std::memory_order_release);
   progress_.SignalAll();
-}
-
-// ---- Room for the writer ----
-
-// Keeps spare log segments and free extents at hand, so that the writer does not grow the pool or fault in
-// pages. True if it got somewhere; *lacks_space if it tried in vain.
-bool DBImpl::PrepareSpace(bool* lacks_space) {
-  ExtentAllocator* const extents = storage_->extents.get();
-  const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
-  const bool wants_spare = spare_segments_.size() < kSpareSegments &&
-                           extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
-  HoldMergeSpace();
-  const bool wants_growth =
-      extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
-  if (!wants_spare && !wants_growth) return false;
-  mutex_.Unlock();
-  Span span;
-  const bool got_spare =
-      wants_spare && extents->Allocate(sizes_.segment_bytes, ExtentAllocator::Use::kWrite, &span).ok();
-  if (got_spare) storage_->pool->Prefault(span);
-  const bool grew = wants_growth && extents->GrowAhead(ahead).ok();
-  mutex_.Lock();
-  if (got_spare) spare_segments_.push_back(span);
-  *lacks_space = !got_spare && !grew;
-  return got_spare || grew;
-}
-
-// Once the pool cannot grow, a contiguous piece is kept for the merge that finds free space only in small
-// ones.
-void DBImpl::HoldMergeSpace() {
-  ExtentAllocator* const extents = storage_->extents.get();
-  if (merge_space_.bytes != 0 || storage_->pool->GrowableBytes() > 2 * sizes_.reserve_bytes) return;
-  // Without it merges take what they find.
-  extents->Allocate(sizes_.merge_space_bytes, ExtentAllocator::Use::kDelete, &merge_space_)
-      .PermitUncheckedError();
-}
-
-// A merge frees nothing while readers hold what it replaces: then the reserve is not for it.
-Status DBImpl::CheckSpaceForMerge() {
-  if (storage_->views.Reclaim() == 0) return Status::OK();
-  if (RoomBytes() >= sizes_.reserve_bytes) return Status::OK();
-  return Status::NoSpace("iterators or pinned slices hold the space of merged runs", name_);
-}
-
-// Free, or to be had by growing.
-uint64_t DBImpl::RoomBytes() const {
-  return storage_->extents->free_bytes() + storage_->pool->GrowableBytes();
-}
-
-// Whether there is more room than when a flush or a merge last found no space, what readers have let go
-// included: then they are due again.
-bool DBImpl::SpaceCameBack() {
-  storage_->views.Reclaim();
-  if (room_at_lack_ == UINT64_MAX || RoomBytes() <= room_at_lack_) return false;
-  NoteSpace();
-  work_.SignalAll();
-  return true;
-}
-
-bool DBImpl::ReleaseMergeSpace() {
-  if (merge_space_.bytes == 0) return false;
-  storage_->extents->Free(merge_space_);
-  merge_space_ = Span();
-  return true;
-}
-
-// For a delete that found no space: lets a merge that could make some come to its end. False if there is
-// none.
-bool DBImpl::WaitForMergedSpace() {
-  SpaceCameBack();
-  const uint64_t before = merges_;
-  const uint64_t answers = space_answers_;
-  merge_for_space_ = true;
-  while (space_answers_ == answers && background_error_.ok() && !merge_lacks_space_ && !stopping_) {
-    work_.SignalAll();
-    progress_.Wait(&mutex_);
-  }
-  return merges_ != before;
 }
 
 bool DBImpl::BackgroundIdle() const {

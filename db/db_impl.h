@@ -73,6 +73,11 @@ class DBImpl final : public DB {
   }
 
  private:
+  // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
+  static constexpr std::chrono::milliseconds kHousekeepingPause{20};
+  static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
+  static constexpr size_t kSpareSegments = 2;
+
   DBImpl(const Options& options, const std::string& name);
 
   // --- db_open.cc ---
@@ -120,8 +125,6 @@ class DBImpl final : public DB {
   void BackgroundThread(int index);
   bool HasRunSlot() const REQUIRES(mutex_);
   bool FlushDue() const REQUIRES(mutex_);
-  bool FlushLacksSpace() REQUIRES(mutex_);
-  bool MergeLacksSpace() REQUIRES(mutex_);
   void FlushFrozen() REQUIRES(mutex_);
   Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
   bool MergeIfDue() REQUIRES(mutex_);
@@ -133,20 +136,24 @@ class DBImpl final : public DB {
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
   void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
   void InstallView() REQUIRES(mutex_);
+  void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
+  bool BackgroundIdle() const REQUIRES(mutex_);
+  Status FreezeActive();
+  JobContext MakeJobContext(uint64_t table_bytes);
+
+  // --- db_space.cc ---
+  bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
+  void HoldMergeSpace() REQUIRES(mutex_);
+  bool ReleaseMergeSpace() REQUIRES(mutex_);
   bool RetryForSpace() REQUIRES(mutex_);
   void NoteLackOfSpace(const char* what, const Status& error, bool* flag) REQUIRES(mutex_);
   void NoteSpace() REQUIRES(mutex_);
-  void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
-  bool BackgroundIdle() const REQUIRES(mutex_);
-  bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
+  bool FlushLacksSpace() REQUIRES(mutex_);
+  bool MergeLacksSpace() REQUIRES(mutex_);
   Status CheckSpaceForMerge() REQUIRES(mutex_);
   uint64_t RoomBytes() const;
   bool SpaceCameBack() REQUIRES(mutex_);
   bool WaitForMergedSpace() REQUIRES(mutex_);
-  void HoldMergeSpace() REQUIRES(mutex_);
-  bool ReleaseMergeSpace() REQUIRES(mutex_);
-  Status FreezeActive();
-  JobContext MakeJobContext(uint64_t table_bytes);
 
   // --- db_properties.cc ---
   std::string LevelStats() REQUIRES(mutex_);
@@ -201,7 +208,7 @@ class DBImpl final : public DB {
   uint64_t room_at_lack_ GUARDED_BY(mutex_) = UINT64_MAX;  // RoomBytes(); UINT64_MAX if neither lacks space
   uint64_t space_answers_ GUARDED_BY(mutex_) = 0;  // merges that ended, and times that none was worth while
   std::chrono::steady_clock::time_point space_retry_at_ GUARDED_BY(mutex_);
-  std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_){20};
+  std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_) = kHousekeepingPause;
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
   SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;  // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
