@@ -1,7 +1,6 @@
 #include "test/crash/checkers.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,8 +16,6 @@ namespace pmlsm::crash {
 namespace {
 
 constexpr unsigned kCheckSecondsMax = 60;
-// Libpmemobj allocates megabytes at each open: kept, their pages need not be faulted in again.
-constexpr int kHeapKeptBytes = 32 << 20;
 
 template <typename T>
 T* SharedMemory() {
@@ -106,8 +103,6 @@ void Checkers::Fork(Checker* checker, const ImagePaths& paths, const std::string
     const pid_t worker = fork();
     if (worker == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      mallopt(M_TRIM_THRESHOLD, kHeapKeptBytes);
-      mallopt(M_MMAP_THRESHOLD, kHeapKeptBytes);
       ImageMapper mapper(paths, scratch);
       SetHooks(&mapper);
       while (ReadByte(request[0])) {

@@ -51,7 +51,9 @@ constexpr Act kLife[] = {
 constexpr size_t kActs = sizeof(kLife) / sizeof(kLife[0]);
 constexpr uint64_t kCreateOneIn = 2;
 constexpr uint64_t kCloseOneIn = 2;
-constexpr uint64_t kOpenOneIn = 1;
+// Few of its instants tell whether libpmemobj's recovery is used right: all are looked at.
+constexpr uint64_t kOpenOneIn = kEveryInstant;
+constexpr uint64_t kFirstOpenOneIn = 2;
 constexpr uint64_t kRecoveryOneIn = 4;
 constexpr uint64_t kLanes = 16;
 
@@ -132,7 +134,7 @@ class DbLife {
     if (!wrong.empty()) return wrong;
     simulator_->SetPhase("", 0);
     SetLanes(name_ + "/parts/000000.pmem", kLanes);
-    return Open("open", kOpenOneIn);
+    return Open("open", kFirstOpenOneIn);
   }
 
   std::string Play(const Act& act) {

@@ -26,8 +26,8 @@ struct DbRunConfig {
   int writers = 1;        // threads; with 2, each has keys of its own
   bool reader = false;    // a thread that notes the newest operation it saw
   bool unsynced = false;  // some writes with sync = false
-  // The pool as libpmemobj makes it: with 1024 lanes, and a count of unsafe shutdowns in its headers. Opening
-  // an image costs three times as much with them.
+  // The pool as libpmemobj makes it: with 1024 lanes, and a count of unsafe shutdowns in its headers. An image
+  // costs about twice as much with them.
   bool full_pool = false;
   uint64_t seed = 1;
   uint64_t sparseness = 1;  // of power failures: 1 = the quick test's

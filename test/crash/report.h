@@ -12,7 +12,7 @@ struct PhaseReport {
   uint64_t fences;
   uint64_t points;      // instants at which the power failed
   uint64_t images;      // that were checked
-  uint64_t distinct;    // of these: those that differ from all before; the others met a stricter oracle
+  uint64_t distinct;    // of these: those that differ from all before; the others met another oracle
   uint64_t duplicates;  // that were not checked, having been already
   double seconds;       // that the images took
 };

@@ -20,7 +20,7 @@ class SeenImages {
 
   struct Verdict {
     bool distinct;  // no image before had these bytes
-    bool to_check;  // or the oracle demands more of them than it did
+    bool to_check;  // or not with this oracle
   };
   Verdict Add(const Image& image, const Medium& medium);
 

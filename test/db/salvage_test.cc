@@ -562,7 +562,6 @@ TEST_F(SalvageTest, ADirectoryThatIsNoDbOrHasOneIsRefused) {
   EXPECT_TRUE(SalvageDB(salvage, damaged_, new_, &report).IsInvalidArgument());
 }
 
-// Anything that lies in a structure, wherever: flips at random places of all tables, descriptors and logs.
 TEST_F(SalvageTest, ALaterFormatIsRefusedAndNotTakenForDamage) {
   const auto header = std::find_if(image_.targets.begin(), image_.targets.end(),
                                    [](const Target& target) { return target.kind == "pool header"; });
@@ -579,6 +578,7 @@ TEST_F(SalvageTest, ALaterFormatIsRefusedAndNotTakenForDamage) {
   EXPECT_NE(status.ToString().find("format " + std::to_string(kFormatVersion + 7)), std::string::npos);
 }
 
+// Anything that lies in a structure, wherever: flips at random places of all tables, descriptors and logs.
 TEST_F(SalvageTest, RandomFlipsNeverGiveAWrongValue) {
   const uint64_t seed = SeedFromEnvironment("PMLSM_SEED", 17);
   printf("seed %llu\n", static_cast<unsigned long long>(seed));
