@@ -6,7 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "pmem/pool_format.h"
 #include "test/db/db_test_support.h"
+#include "util/hash.h"
 
 namespace pmlsm {
 namespace {
@@ -142,13 +146,21 @@ TEST_F(OpenTest, APoolOfANewerFormatIsRefused) {
   const std::string magic("pmlsm\0\0\0", 8);
   size_t at = bytes.find(magic + std::string("\1\0\0\0", 4));
   ASSERT_NE(at, std::string::npos);
+  const std::string whole = bytes;
   bytes[at + 8] = 2;
+  WriteFile(part, bytes);
+  EXPECT_TRUE(Open().IsCorruption()) << "a damaged version";
+
+  PoolHeader newer;
+  memcpy(&newer, bytes.data() + at, sizeof(newer));
+  newer.checksum = 0;
+  newer.checksum = Checksum32(&newer, sizeof(newer));
+  bytes.replace(at, sizeof(newer), reinterpret_cast<const char*>(&newer), sizeof(newer));
   WriteFile(part, bytes);
   const Status s = Open();
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find("format 2"), std::string::npos) << s.ToString();
-  bytes[at + 8] = 1;
-  WriteFile(part, bytes);
+  WriteFile(part, whole);
   ASSERT_OK(Open());
   ExpectModel();
 }
