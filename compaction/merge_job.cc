@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compaction/drop_rules.h"
+#include "compaction/merge_plan.h"
 #include "compaction/merged_stream.h"
 #include "levels/run_format.h"
 
@@ -18,26 +19,47 @@ struct Cut {
   std::string key;
 };
 
-std::unique_ptr<InternalIterator> OpenInputs(const MergeStep& step, const JobContext& context) {
+std::unique_ptr<InternalIterator> OpenInputs(const MergeStep& step, const MergePiece& piece,
+                                             const JobContext& context) {
   Sources sources;
-  for (const auto& input : step.inputs)
-    sources.push_back(input.run.run->NewIterator(context.verify_checksums));
+  for (const auto& input : piece.inputs) sources.push_back(input->NewIterator(context.verify_checksums));
   return NewMergedStream(step.order, context.table_options.comparator, std::move(sources));
 }
 
-// Step 1 of merge_job.h.
-Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* writer,
-                   MergeStep::Result* result, Cut* cut) {
-  const Comparator* const comparator = context.table_options.comparator;
-  const auto held_below = [&step, comparator](const Slice& key) {
-    for (const auto& run : step.older) {
-      if (comparator->Compare(key, run->smallest()) >= 0 && comparator->Compare(key, run->largest()) <= 0)
-        return true;
+// Whether runs that are older than all inputs may hold a key of [smallest, largest].
+bool HeldBelow(const MergeStep& step, const Comparator* comparator, const Slice& smallest,
+               const Slice& largest) {
+  for (const auto& run : step.older) {
+    if (comparator->Compare(largest, run->smallest()) >= 0 &&
+        comparator->Compare(smallest, run->largest()) <= 0) {
+      return true;
     }
-    return false;
+  }
+  return false;
+}
+
+std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& context) {
+  // A run of smaller tables would have more of them than its descriptor and the reads like.
+  constexpr uint64_t kLeastShare = 2;
+  const Comparator* const comparator = context.table_options.comparator;
+  MergePlanRules rules;
+  rules.comparator = comparator;
+  rules.table_bytes_min = context.table_bytes / kLeastShare;
+  rules.keeps_tombstones = [&](const Table& table) {
+    return HeldBelow(step, comparator, table.smallest(), table.largest());
   };
+  std::vector<std::shared_ptr<const Run>> inputs;
+  for (const auto& input : step.inputs) inputs.push_back(input.run.run);
+  return PlanMerge(rules, inputs);
+}
+
+// Writes the tables of one piece.
+Status WritePiece(const MergeStep& step, const MergePiece& piece, const JobContext& context,
+                  RunWriter* writer, MergeStep::Result* result, Cut* cut) {
+  const Comparator* const comparator = context.table_options.comparator;
+  const auto held_below = [&](const Slice& key) { return HeldBelow(step, comparator, key, key); };
   DropRules rules(comparator, step.snapshots, held_below);
-  const auto stream = OpenInputs(step, context);
+  const auto stream = OpenInputs(step, piece, context);
   Slice last_key;
   for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
     const Entry& entry = stream->entry();
@@ -62,6 +84,35 @@ Status WriteTables(const MergeStep& step, const JobContext& context, RunWriter* 
     ++result->entries_written;
   }
   return stream->status();
+}
+
+// Step 1 of merge_job.h: the output's new tables, in order.
+Status MakeTables(const MergeStep& step, const JobContext& context, PersistCounters* counters,
+                  std::vector<TableRef>* new_tables, MergeStep::Result* result, Cut* cut) {
+  RunWriter writer(context, counters);
+  Status s;
+  const auto finish = [&] {
+    std::vector<TableRef> tables;
+    s = writer.Finish(&tables);
+    for (const TableRef& table : tables) result->bytes_written += table->table().span().bytes;
+    result->written.insert(result->written.end(), tables.begin(), tables.end());
+    new_tables->insert(new_tables->end(), tables.begin(), tables.end());
+  };
+  for (const MergePiece& piece : PlanStep(step, context)) {
+    if (piece.table == nullptr) {
+      s = WritePiece(step, piece, context, &writer, result, cut);
+    } else {
+      finish();
+      if (s.ok()) new_tables->push_back(piece.table);
+      result->bytes_moved += piece.table->table().span().bytes;
+    }
+    if (!s.ok() || !cut->at_end) break;
+  }
+  if (s.ok()) finish();
+  if (!s.ok()) {
+    for (const TableRef& table : result->written) table->MarkObsolete();
+  }
+  return s;
 }
 
 // The part of an input from the cut on; null if nothing is left. An input that is itself such a part, of a
@@ -124,16 +175,12 @@ Status MergeStep::Execute(const JobContext& context, PersistCounters* counters, 
   DescriptorSpace descriptor_space(context.extents);
   Status s = TakeDescriptorSpace(*this, context, &descriptor_space);
   if (!s.ok()) return s;
-  RunWriter writer(context, counters);
   Cut cut;
-  s = WriteTables(*this, context, &writer, result, &cut);
-  if (!s.ok()) return s;
-  std::vector<TableRef> new_tables;
-  s = writer.Finish(&new_tables);
+  std::vector<TableRef> new_tables;  // of the output, written or taken over
+  s = MakeTables(*this, context, counters, &new_tables, result, &cut);
   if (!s.ok()) return s;
   descriptor_space.Release();
   result->done = cut.at_end;
-  for (const TableRef& table : new_tables) result->bytes_written += table->table().span().bytes;
 
   const auto add = [&](int level, std::shared_ptr<const Run> run) {
     if (!s.ok()) return;
@@ -159,7 +206,7 @@ Status MergeStep::Execute(const JobContext& context, PersistCounters* counters, 
   }
   if (!s.ok()) {
     for (const Span& descriptor : result->new_descriptors) context.extents->Free(descriptor);
-    for (const TableRef& table : new_tables) table->MarkObsolete();
+    for (const TableRef& table : result->written) table->MarkObsolete();
   }
   return s;
 }

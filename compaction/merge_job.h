@@ -2,7 +2,7 @@
 //
 // A merge goes in steps of bounded size, in ascending key order. A step takes the keys from its inputs'
 // live_lower up to a cut: 1. Merge, drop, and write tables until about step_bytes, ending between two user
-// keys. 2. Write new descriptors: the output with the new tables appended, and each input from the cut on,
+// keys; tables whose keys no other input has are taken over as they are (merge_plan.h). 2. Write new descriptors: the output with the new tables appended, and each input from the cut on,
 // without the tables that lie below it. 3. The caller publishes all of it at once and drops what is no longer
 // named. So neither the extra space nor the pause grows with the DB, and a crash between steps leaves a
 // smaller merge to do.
@@ -37,10 +37,12 @@ struct MergeStep {
   struct Result {
     VersionEdit edit;
     std::vector<Span> new_descriptors;  // freed by the caller if publishing fails
+    std::vector<TableRef> written;      // marked obsolete by the caller if publishing fails
     bool done = false;                  // no input is left
     uint64_t entries_read = 0;
     uint64_t entries_written = 0;
     uint64_t bytes_written = 0;
+    uint64_t bytes_moved = 0;  // of tables that were taken over as they are
   };
   // On error nothing is left behind.
   Status Execute(const JobContext& context, PersistCounters* counters, Result* result) const;

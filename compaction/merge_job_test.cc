@@ -104,5 +104,114 @@ TEST_F(MergeStepTest, RestOfAnUnfinishedMergeNeverGrowsBack) {
   EXPECT_TRUE(old_run_is_there);
 }
 
+// ---- Tables that are taken over ----
+
+class TakeOverTest : public MergeStepTest {
+ protected:
+  // One step over `inputs`, as large as it takes.
+  MergeStep::Result Merge(std::vector<MergeStep::Input> inputs) {
+    MergeStep step;
+    step.inputs = std::move(inputs);
+    step.older = older_;
+    step.output_number = 99;
+    step.output_level = 1;
+    step.step_bytes = 1 << 20;
+    MergeStep::Result result;
+    EXPECT_TRUE(step.Execute(context_, &counters_, &result).ok());
+    EXPECT_TRUE(result.done);
+    return result;
+  }
+
+  PlacedRun PlaceTables(uint64_t number, std::vector<TableRef> tables) {
+    return Place(std::make_shared<const pmlsm::Run>(comparator_, number, std::move(tables), false, ""));
+  }
+
+  static uint64_t Bytes(const std::vector<TableRef>& tables) {
+    uint64_t bytes = 0;
+    for (const TableRef& table : tables) bytes += table->table().span().bytes;
+    return bytes;
+  }
+
+  static std::vector<std::string> KeysOf(const pmlsm::Run& run) {
+    std::vector<std::string> keys;
+    const auto iterator = run.NewIterator(true);
+    for (iterator->SeekToFirst(); iterator->valid(); iterator->Next())
+      keys.push_back(iterator->entry().key.ToString());
+    EXPECT_TRUE(iterator->status().ok());
+    return keys;
+  }
+
+  std::vector<std::shared_ptr<const pmlsm::Run>> older_;
+};
+
+TEST_F(TakeOverTest, RunsThatDoNotOverlapAreJoinedWithoutCopying) {
+  const PlacedRun high = PlaceTables(1, MakeTables(kKeys / 2, kKeys, 1000, {}));
+  const PlacedRun low = PlaceTables(2, MakeTables(0, kKeys / 2, 1, {}));
+  const MergeStep::Result result = Merge({{0, high}, {0, low}});
+
+  ASSERT_EQ(result.edit.added.size(), 1u);
+  const pmlsm::Run& joined = *result.edit.added[0].run.run;
+  ASSERT_TRUE(joined.Check().ok());
+  const std::vector<std::string> keys = KeysOf(joined);
+  ASSERT_EQ(keys.size(), size_t{kKeys});
+  for (int i = 0; i < kKeys; ++i) EXPECT_EQ(keys[i], Key(i));
+  // Only a run's last table may be too small.
+  EXPECT_GE(result.bytes_moved, high.run->bytes() + low.run->bytes() - 2 * context_.table_bytes);
+  EXPECT_LE(result.bytes_written, 2 * context_.table_bytes);
+  EXPECT_EQ(result.bytes_moved + Bytes(result.written), joined.bytes());
+}
+
+TEST_F(TakeOverTest, OnlyTheTablesThatOverlapAreCopied) {
+  const PlacedRun wide = PlaceTables(1, MakeTables(0, kKeys, 1, {}));
+  const PlacedRun narrow = PlaceTables(2, MakeTables(100, 110, 1000, {}));
+  const MergeStep::Result result = Merge({{0, narrow}, {0, wide}});
+
+  const pmlsm::Run& merged = *result.edit.added[0].run.run;
+  ASSERT_TRUE(merged.Check().ok());
+  ASSERT_EQ(KeysOf(merged).size(), size_t{kKeys});
+  Entry entry;
+  bool found = false;
+  ASSERT_TRUE(merged.Get(Key(105), KeyHash(Key(105)), kMaxSequenceNumber, true, &entry, &found).ok());
+  EXPECT_TRUE(found && TagSequence(entry.tag) == 1105);
+  EXPECT_GT(result.bytes_moved, wide.run->bytes() / 2);
+  EXPECT_GT(result.bytes_written, 0u);
+  EXPECT_LT(result.entries_read, uint64_t{kKeys} / 2);
+}
+
+// What a merge would drop is no reason to keep a table as it is.
+TEST_F(TakeOverTest, TablesWithTombstonesAreTakenOverOnlyIfTheyMustBeKept) {
+  for (const bool held_below : {false, true}) {
+    RunWriter writer(context_, &counters_);
+    for (int i = 0; i < 100; ++i)
+      ASSERT_TRUE(writer.Add({Key(i), MakeTag(1000, ValueType::kDeletion), ""}).ok());
+    std::vector<TableRef> tables;
+    ASSERT_TRUE(writer.Finish(&tables).ok());
+    const PlacedRun deleted = PlaceTables(1, std::move(tables));
+    older_.clear();
+    if (held_below) {
+      older_.push_back(
+          std::make_shared<const pmlsm::Run>(comparator_, 3, MakeTables(0, kKeys, 1, {}), false, ""));
+    }
+    const MergeStep::Result result = Merge({{0, deleted}});
+    EXPECT_EQ(result.edit.added.empty(), !held_below);
+    EXPECT_EQ(result.bytes_moved != 0, held_below);
+  }
+}
+
+TEST_F(TakeOverTest, TablesWithOlderVersionsAreCopied) {
+  RunWriter writer(context_, &counters_);
+  const std::string value(100, 'v');
+  for (int i = 0; i < 100; ++i) {
+    for (const SequenceNumber sequence : {2, 1}) {
+      ASSERT_TRUE(writer.Add({Key(i), MakeTag(sequence, ValueType::kValue), value}).ok());
+    }
+  }
+  std::vector<TableRef> tables;
+  ASSERT_TRUE(writer.Finish(&tables).ok());
+  const MergeStep::Result result = Merge({{0, PlaceTables(1, std::move(tables))}});
+  EXPECT_EQ(result.bytes_moved, 0u);
+  EXPECT_EQ(result.entries_written, 100u);
+}
+
 }  // namespace
 }  // namespace pmlsm

@@ -188,8 +188,44 @@ std::optional<MergePick> DBImpl::PickForSpace() {
   return picker_.PickAll(*version_);
 }
 
+// A run goes to another level as it is. CRASH before the publish: it is where it was.
+Status DBImpl::MoveRun(const MergePick& pick) {
+  VersionEdit edit;
+  edit.removed = pick.inputs;
+  for (const PlacedRun& placed : version_->runs(pick.source_level)) {
+    if (pick.inputs.count(placed.run->number()) != 0) edit.added.push_back({pick.output_level, placed});
+  }
+  ManifestState next = state_;
+  const Status s = PublishState(version_->Apply(edit), &next);
+  if (s.ok()) {
+    InstallView();
+    log_->Write("move: run %" PRIu64 " of level %d to level %d", *pick.inputs.begin(), pick.source_level,
+                pick.output_level);
+  } else if (s.IsNoSpace()) {
+    NoteLackOfSpace("move", s, &merge_lacks_space_);
+  } else {
+    NoteBackgroundError("move", s);
+  }
+  progress_.SignalAll();
+  return s;
+}
+
+// Between two steps of a merge: merges of upper levels that have come due go first, so that a large merge
+// below holds up neither flushes nor writers.
+Status DBImpl::MergeAbove(const MergePick& pick) {
+  Status s;
+  while (s.ok() && !stopping_ && background_error_.ok() && !merge_lacks_space_) {
+    const auto above = picker_.Pick(*version_);
+    const bool first = above && (above->source_level < pick.source_level || above->input_levels.empty());
+    if (!first) break;
+    s = MergeRuns(*above);
+  }
+  return s;
+}
+
 // Merges the picked runs step by step. Errors are noted here, too.
 Status DBImpl::MergeRuns(MergePick pick) {
+  if (pick.moves) return MoveRun(pick);
   pick.output_number = state_.next_run_number++;
   picker_.SetBusy(pick);
   ++merges_running_;
@@ -207,17 +243,19 @@ Status DBImpl::MergeRuns(MergePick pick) {
     s = step.Execute(context, &counters_.merge, &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
-    if (s.ok()) s = InstallMerge(step, result);
+    if (s.ok()) s = InstallMerge(result);
     total.done = s.ok() && result.done;
     if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again
     total.entries_read += result.entries_read;
     total.entries_written += result.entries_written;
     total.bytes_written += result.bytes_written;
+    total.bytes_moved += result.bytes_moved;
     step = MergeStep();
     result = MergeStep::Result();
     storage_->views.Reclaim();
     progress_.SignalAll();
     work_.SignalAll();
+    if (s.ok() && !total.done && !pick.input_levels.empty()) s = MergeAbove(pick);
   }
   picker_.SetIdle(pick);
   --merges_running_;
@@ -227,9 +265,9 @@ Status DBImpl::MergeRuns(MergePick pick) {
     NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
-                " entries kept, %" PRIu64 " bytes, %.1f ms",
+                " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
-                total.entries_read, total.bytes_written, took.count());
+                total.entries_read, total.bytes_written, total.bytes_moved, took.count());
   } else if (s.IsNoSpace()) {
     NoteLackOfSpace("merge", s, &merge_lacks_space_);
   } else if (!s.IsShutdownInProgress()) {
@@ -246,9 +284,6 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
   step.output_number = pick.output_number;
   step.output_level = pick.output_level;
   step.snapshots = snapshots_.Sequences();
-  step.step_bytes = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
-  step.step_bytes =
-      std::min(step.step_bytes, std::max(sizes_.table_bytes, storage_->extents->free_bytes() / 2));
   // doc/ARCHITECTURE.md, "Merge order".
   step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
   for (int level = 0; level < version_->levels(); ++level) {
@@ -262,24 +297,34 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
       }
     }
   }
+  step.step_bytes = StepBytes(step);
   return step;
 }
 
-Status DBImpl::InstallMerge(const MergeStep& step, const MergeStep::Result& result) {
+// What a step may write, so that the extra space that it takes, with the tables that lie on both sides of its
+// end, stays within a tenth of the DB (or merge_step_bytes, if that is more).
+uint64_t DBImpl::StepBytes(const MergeStep& step) const {
+  const uint64_t extra = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
+  uint64_t cut_tables = 0;
+  for (const MergeStep::Input& input : step.inputs) {
+    uint64_t largest = 0;
+    for (const TableRef& table : input.run.run->tables()) {
+      largest = std::max(largest, table->table().span().bytes);
+    }
+    cut_tables += largest;
+  }
+  const uint64_t bytes = extra > cut_tables ? extra - cut_tables : 0;
+  return std::max(sizes_.table_bytes, std::min(bytes, storage_->extents->free_bytes() / 2));
+}
+
+Status DBImpl::InstallMerge(const MergeStep::Result& result) {
   ManifestState next = state_;
   const VersionRef before = version_;
   const VersionRef version = before->Apply(result.edit);
   Status s = PublishState(version, &next);
   if (!s.ok()) {
     for (const Span& descriptor : result.new_descriptors) storage_->extents->Free(descriptor);
-    // Tables that the output run does not have yet.
-    for (const auto& added : result.edit.added) {
-      if (added.run.run->number() != step.output_number) continue;
-      const size_t old_tables = step.output.run == nullptr ? 0 : step.output.run->tables().size();
-      for (size_t i = old_tables; i < added.run.run->tables().size(); ++i) {
-        added.run.run->tables()[i]->MarkObsolete();
-      }
-    }
+    for (const TableRef& table : result.written) table->MarkObsolete();
     return s;
   }
   InstallView();
@@ -291,13 +336,15 @@ Status DBImpl::InstallMerge(const MergeStep& step, const MergeStep::Result& resu
 // unread.
 void DBImpl::DropReplaced(const Version& before, const VersionEdit& edit) {
   std::set<const TableHandle*> kept;
+  std::set<uint64_t> kept_descriptors;
   for (const auto& added : edit.added) {
+    kept_descriptors.insert(added.run.descriptor.offset);
     for (const TableRef& table : added.run.run->tables()) kept.insert(table.get());
   }
   for (int level = 0; level < before.levels(); ++level) {
     for (const PlacedRun& placed : before.runs(level)) {
       if (edit.removed.count(placed.run->number()) == 0) continue;
-      storage_->extents->Free(placed.descriptor);
+      if (kept_descriptors.count(placed.descriptor.offset) == 0) storage_->extents->Free(placed.descriptor);
       for (const TableRef& table : placed.run->tables()) {
         if (kept.count(table.get()) == 0) table->MarkObsolete();
       }

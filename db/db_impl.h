@@ -130,8 +130,11 @@ class DBImpl final : public DB {
   bool MergeIfDue() REQUIRES(mutex_);
   std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
+  Status MergeAbove(const MergePick& pick) REQUIRES(mutex_);
+  Status MoveRun(const MergePick& pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
-  Status InstallMerge(const MergeStep& step, const MergeStep::Result& result) REQUIRES(mutex_);
+  uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
+  Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
   Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
   void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;

@@ -60,7 +60,7 @@ Status DB::Open(const Options& options, const std::string& name, DB** db) {
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name)
-    : name_(name), options_(options), storage_(std::make_unique<Storage>()), picker_(options.size_ratio) {}
+    : name_(name), options_(options), storage_(std::make_unique<Storage>()), picker_(options.compaction_style, options.size_ratio, options.write_buffer_size) {}
 
 Status DBImpl::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
   db->reset();
@@ -107,8 +107,10 @@ Status DBImpl::OpenStorage() {
   sizes_ = DerivedSizes(options_, pool->header());
   publisher_ = Publisher::New(options_.failure_atomicity, pool);
   manifest_ = std::make_unique<Manifest>(pool, publisher_.get(), pool->medium(), &counters_.manifest);
-  MutexLock lock(&write_mutex_);
+  MutexLock write_lock(&write_mutex_);
   wal_ = std::make_unique<WalWriter>(pool, pool->medium(), &counters_.log);
+  MutexLock lock(&mutex_);
+  picker_ = Picker(options_.compaction_style, options_.size_ratio, sizes_.write_buffer_bytes);
   return Status::OK();
 }
 

@@ -91,7 +91,6 @@ struct TableBuilder::Rep {
   FilterBuilder filter;
   TableHeader header;
   std::string smallest;
-  uint64_t keys = 0;  // distinct ones
   uint64_t last_hash = 0;
   // Of the node that is being put together.
   std::string separator;
@@ -133,7 +132,8 @@ bool TableBuilder::Fits(const Entry& entry) const {
         RoundUpToLine(rep.output.place() + shape.outside_bytes) + rep.node.BytesWith(shape.entry_bytes);
   }
   const size_t smallest_bytes = rep.header.entries == 0 ? entry.key.size() : 0;
-  return rep.Total(nodes_end, rep.keys + 1, index_bytes, entry.key.size()) + smallest_bytes <= rep.capacity;
+  return rep.Total(nodes_end, rep.header.user_keys + 1, index_bytes, entry.key.size()) + smallest_bytes <=
+         rep.capacity;
 }
 
 void TableBuilder::Add(const Entry& entry) {
@@ -174,7 +174,7 @@ void TableBuilder::Add(const Entry& entry) {
 
   if (!same_key) {
     rep.filter.Add(hash);
-    ++rep.keys;
+    ++header.user_keys;
   }
   rep.last_hash = hash;
   ++header.entries;
@@ -203,7 +203,7 @@ uint64_t TableBuilder::EstimatedBytes() const {
   const Rep& rep = *rep_;
   if (rep.header.entries == 0) return rep.Total(sizeof(TableHeader), 0, rep.index_bytes_max, 0);
   const uint64_t nodes_end = RoundUpToLine(rep.output.place()) + rep.node.Bytes();
-  return rep.Total(nodes_end, rep.keys, rep.index_bytes_max, rep.node.last_key().size());
+  return rep.Total(nodes_end, rep.header.user_keys, rep.index_bytes_max, rep.node.last_key().size());
 }
 
 // All but the header may reach the medium in any order: nothing refers to the table before a run descriptor

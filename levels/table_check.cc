@@ -51,7 +51,7 @@ class Table::Checker : public Index::Visitor {
     if (last_continues_) return {"last_continues of the last node", header.nodes_place};
     if (expected_place_ != header.nodes_place + header.nodes_bytes)
       return {"nodes_bytes", header.nodes_place};
-    if (nodes_ != header.nodes || entries_ != header.entries || tombstones_ != header.tombstones ||
+    if (nodes_ != header.nodes || entries_ != header.entries || tombstones_ != header.tombstones || user_keys_ != header.user_keys ||
         key_bytes_ != header.key_bytes || value_bytes_ != header.value_bytes ||
         sequence_min_ != header.sequence_min || sequence_max_ != header.sequence_max) {
       return {"counts of the header", 0};
@@ -97,6 +97,7 @@ class Table::Checker : public Index::Visitor {
     if (node.fingerprint(i) != Fingerprint(hash)) return {"fingerprint", node.place()};
     if (!same_key && !table_.MayContain(hash)) return {"filter denies a key", node.place()};
     if (static_cast<uint8_t>(TagType(entry.tag)) > kValueTypeMax) return {"type", node.place()};
+    if (!same_key) ++user_keys_;
     Count(entry);
     return {};
   }
@@ -125,6 +126,7 @@ class Table::Checker : public Index::Visitor {
   uint64_t nodes_ = 0;
   uint64_t entries_ = 0;
   uint64_t tombstones_ = 0;
+  uint64_t user_keys_ = 0;
   uint64_t key_bytes_ = 0;
   uint64_t value_bytes_ = 0;
   uint64_t sequence_min_ = kMaxSequenceNumber;

@@ -36,12 +36,14 @@ struct TableHeader {
   uint32_t index_levels;
   uint32_t filter_probes;
   uint64_t nodes;        // data nodes; their ordinals are 0 to nodes - 1
-  uint8_t reserved[72];  // zero
+  uint64_t user_keys;    // distinct ones; the other entries are older versions
+  uint8_t reserved[64];  // zero
 };
 static_assert(sizeof(TableHeader) == 256);
 static_assert(offsetof(TableHeader, table_number) == 16);
 static_assert(offsetof(TableHeader, nodes_place) == 80);
 static_assert(offsetof(TableHeader, keys_place) == 152);
 static_assert(offsetof(TableHeader, nodes) == 176);
+static_assert(offsetof(TableHeader, user_keys) == 184);
 
 }  // namespace pmlsm

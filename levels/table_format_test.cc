@@ -13,7 +13,7 @@ namespace {
 
 // Of the whole table below.
 constexpr uint64_t kGoldenBytes = 1035;
-constexpr uint64_t kGoldenHash = 0x48bd3c23dcb6feec;
+constexpr uint64_t kGoldenHash = 0x7e8aea91e0df93f4;
 
 std::string Hex(const char* from, size_t bytes) { return Slice(from, bytes).ToString(true); }
 
@@ -41,6 +41,7 @@ TEST(TableFormat, GoldenBytes) {
   EXPECT_EQ(header.sequence_max, 20u);
   EXPECT_EQ(header.nodes_place, 256u);
   EXPECT_EQ(header.nodes, 2u);
+  EXPECT_EQ(header.user_keys, 10u);
   EXPECT_EQ(header.filter_probes, 6u);
   EXPECT_EQ(header.index_levels, 1u);
   EXPECT_EQ(header.smallest_bytes, 5u);

@@ -70,7 +70,7 @@ refuse "must be 1 to" --num=0
 refuse "fillseq .*in key order" --benchmarks=fillseq,frobnicate
 refuse "one of sorted, hash" --memtablerep=skip_list
 refuse "size_ratio = 99: must be 2 to 32" --size_ratio=99
-refuse "only tiered is built" --compaction_style=leveled
+refuse "one of tiered, leveled, lazy_leveled" --compaction_style=round
 refuse "exclude each other" --sync --disable_wal
 refuse "not a flag" fillseq
 echo "pmlsm_bench_test: passed"

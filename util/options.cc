@@ -134,10 +134,6 @@ Status Options::Validate() const {
   for (const Status& check : checks) {
     if (!check.ok()) return check;
   }
-  if (compaction_style != CompactionStyle::kTiered) {
-    return Status::NotSupported(std::string("compaction_style = ") + pmlsm::ToString(compaction_style),
-                                "only tiered is built");
-  }
   return Status::OK();
 }
 

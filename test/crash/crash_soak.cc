@@ -27,6 +27,7 @@ DbRunConfig RandomConfig(uint64_t seed, uint64_t round) {
   config.memtable = static_cast<MemTableType>(round / 3 % 2);
   config.merge_order = random.OneIn(2) ? MergeOrder::k2Way : MergeOrder::kKWay;
   config.merge_destination = random.OneIn(2) ? MergeDestination::kDirect : MergeDestination::kBuffered;
+  config.compaction_style = static_cast<CompactionStyle>(random.Uniform(3));
   config.background_jobs = 1 + static_cast<int>(random.Uniform(2));
   config.writers = 1 + static_cast<int>(random.Uniform(kWritersMax));
   config.unsynced = random.OneIn(3);

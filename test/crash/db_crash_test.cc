@@ -26,12 +26,13 @@ TEST_P(DbCrashTest, WB2_WL3_PM2_SurvivesPowerFailuresAtAnyInstant) {
 }
 
 DbRunConfig Config(FailureAtomicity failure_atomicity, MemTableType memtable, MergeOrder order,
-                   MergeDestination destination) {
+                   MergeDestination destination, CompactionStyle style) {
   DbRunConfig config;
   config.failure_atomicity = failure_atomicity;
   config.memtable = memtable;
   config.merge_order = order;
   config.merge_destination = destination;
+  config.compaction_style = style;
   const bool transactions = failure_atomicity == FailureAtomicity::kTransaction;
   config.sparseness = transactions ? kTransactionSparseness : kSparseness;
   config.seed = static_cast<uint64_t>(failure_atomicity) * 2 + static_cast<uint64_t>(memtable) + 1;
@@ -54,16 +55,19 @@ std::string NameOf(const testing::TestParamInfo<DbRunConfig>& info) {
 
 constexpr auto kDirect = MergeDestination::kDirect;
 constexpr auto kBuffered = MergeDestination::kBuffered;
+constexpr auto kTiered = CompactionStyle::kTiered;
+constexpr auto kLeveled = CompactionStyle::kLeveled;
+constexpr auto kLazyLeveled = CompactionStyle::kLazyLeveled;
 
 INSTANTIATE_TEST_SUITE_P(
     All, DbCrashTest,
     testing::Values(
-        Config(FailureAtomicity::kTransaction, MemTableType::kSorted, MergeOrder::kKWay, kBuffered),
-        Config(FailureAtomicity::kTransaction, MemTableType::kHash, MergeOrder::k2Way, kDirect),
-        Config(FailureAtomicity::kIndividual, MemTableType::kSorted, MergeOrder::k2Way, kBuffered),
-        Config(FailureAtomicity::kIndividual, MemTableType::kHash, MergeOrder::kKWay, kDirect),
-        Config(FailureAtomicity::kAtomic, MemTableType::kSorted, MergeOrder::kKWay, kDirect),
-        Config(FailureAtomicity::kAtomic, MemTableType::kHash, MergeOrder::k2Way, kBuffered)),
+        Config(FailureAtomicity::kTransaction, MemTableType::kSorted, MergeOrder::kKWay, kBuffered, kLeveled),
+        Config(FailureAtomicity::kTransaction, MemTableType::kHash, MergeOrder::k2Way, kDirect, kTiered),
+        Config(FailureAtomicity::kIndividual, MemTableType::kSorted, MergeOrder::k2Way, kBuffered, kTiered),
+        Config(FailureAtomicity::kIndividual, MemTableType::kHash, MergeOrder::kKWay, kDirect, kLazyLeveled),
+        Config(FailureAtomicity::kAtomic, MemTableType::kSorted, MergeOrder::kKWay, kDirect, kLazyLeveled),
+        Config(FailureAtomicity::kAtomic, MemTableType::kHash, MergeOrder::k2Way, kBuffered, kLeveled)),
     NameOf);
 
 }  // namespace

@@ -259,6 +259,7 @@ Options MakeOptions(const DbRunConfig& config) {
   options.memtable = config.memtable;
   options.merge_order = config.merge_order;
   options.merge_destination = config.merge_destination;
+  options.compaction_style = config.compaction_style;
   options.max_background_jobs = config.background_jobs;
   options.max_pmem_bytes = 32 << 20;
   options.extent_bytes = 4 << 10;
@@ -306,7 +307,7 @@ std::string DbRunConfig::ToString() const {
   text << "failure_atomicity=" << static_cast<int>(failure_atomicity)
        << " memtable=" << static_cast<int>(memtable) << " merge_order=" << static_cast<int>(merge_order)
        << " merge_destination=" << static_cast<int>(merge_destination)
-       << " background_jobs=" << background_jobs << " writers=" << writers << " reader=" << reader
+       << " compaction_style=" << static_cast<int>(compaction_style) << " background_jobs=" << background_jobs << " writers=" << writers << " reader=" << reader
        << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed
        << " sparseness=" << sparseness << " random_images=" << random_images << " at_flushes=" << at_flushes;
   return text.str();
@@ -323,6 +324,7 @@ void DbRunConfig::Parse(const std::string& text) {
     if (name == "memtable") memtable = static_cast<MemTableType>(value);
     if (name == "merge_order") merge_order = static_cast<MergeOrder>(value);
     if (name == "merge_destination") merge_destination = static_cast<MergeDestination>(value);
+    if (name == "compaction_style") compaction_style = static_cast<CompactionStyle>(value);
     if (name == "background_jobs") background_jobs = static_cast<int>(value);
     if (name == "writers") writers = static_cast<int>(value);
     if (name == "reader") reader = value != 0;

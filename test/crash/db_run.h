@@ -22,6 +22,7 @@ struct DbRunConfig {
   MemTableType memtable = MemTableType::kSorted;
   MergeOrder merge_order = MergeOrder::kKWay;
   MergeDestination merge_destination = MergeDestination::kDirect;
+  CompactionStyle compaction_style = CompactionStyle::kTiered;
   int background_jobs = 1;
   int writers = 1;        // threads; with 2, each has keys of its own
   bool reader = false;    // a thread that notes the newest operation it saw

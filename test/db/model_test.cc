@@ -34,6 +34,7 @@ class Walk {
     options_.extent_bytes = size_t{4096} << random_.Uniform(4);
     options_.size_ratio = 2 + static_cast<int>(random_.Uniform(3));
     options_.num_levels = 1 + static_cast<int>(random_.Uniform(5));
+    options_.compaction_style = static_cast<CompactionStyle>(random_.Uniform(3));
     options_.write_buffer_size = size_t{16 << 10} << random_.Uniform(3);
     options_.node_bytes = size_t{256} << random_.Uniform(4);
     options_.filter_bits_per_key = static_cast<int>(random_.Uniform(3)) * 6;
@@ -220,6 +221,7 @@ class Walk {
     db_.reset();
     options_.size_ratio = 2 + static_cast<int>(random_.Uniform(3));
     options_.num_levels = 1 + static_cast<int>(random_.Uniform(5));
+    options_.compaction_style = static_cast<CompactionStyle>(random_.Uniform(3));
     options_.memtable = random_.OneIn(4) ? MemTableType::kHash : options_.memtable;
     options_.failure_atomicity =
         random_.OneIn(4) ? static_cast<FailureAtomicity>(random_.Uniform(3)) : options_.failure_atomicity;

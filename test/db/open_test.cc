@@ -227,9 +227,6 @@ TEST_F(OpenTest, BadOptionsAreRefusedByNameAndRange) {
     EXPECT_NE(s.ToString().find("must be"), std::string::npos) << s.ToString();
     EXPECT_FALSE(fs::exists(path()));
   }
-  Options options = TinyOptions();
-  options.compaction_style = CompactionStyle::kLeveled;
-  EXPECT_TRUE(Open(options, path()).IsNotSupported());
 }
 
 // ---- CM-1: another comparator ----
@@ -480,7 +477,11 @@ TEST_F(OpenTest, OtherOptionsAtReopenReadTheSameData) {
       [](Options* o) { o->num_levels = 1; },
       [](Options* o) { o->num_levels = 7; },
       [](Options* o) { o->size_ratio = 8; },
+      [](Options* o) { o->compaction_style = CompactionStyle::kLeveled; },
       [](Options* o) { o->size_ratio = 2; },
+      [](Options* o) { o->compaction_style = CompactionStyle::kLazyLeveled; },
+      [](Options* o) { o->compaction_style = CompactionStyle::kLeveled; },
+      [](Options* o) { o->compaction_style = CompactionStyle::kTiered; },
       [](Options* o) { o->write_buffer_size = 1 << 20; },
       [](Options* o) { o->write_buffer_size = 16 << 10; },
       [](Options* o) { o->memtable = MemTableType::kHash; },
