@@ -39,6 +39,9 @@ bool HeldBelow(const MergeStep& step, const Comparator* comparator, const Slice&
 }
 
 std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& context) {
+  std::vector<std::shared_ptr<const Run>> inputs;
+  for (const auto& input : step.inputs) inputs.push_back(input.run.run);
+  if (!step.takes_over_tables) return {{nullptr, std::move(inputs)}};
   // A run of smaller tables would have more of them than its descriptor and the reads like.
   constexpr uint64_t kLeastShare = 2;
   const Comparator* const comparator = context.table_options.comparator;
@@ -48,8 +51,6 @@ std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& contex
   rules.keeps_tombstones = [&](const Table& table) {
     return HeldBelow(step, comparator, table.smallest(), table.largest());
   };
-  std::vector<std::shared_ptr<const Run>> inputs;
-  for (const auto& input : step.inputs) inputs.push_back(input.run.run);
   return PlanMerge(rules, inputs);
 }
 

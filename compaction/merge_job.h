@@ -33,6 +33,7 @@ struct MergeStep {
   int output_level = 0;
   uint64_t step_bytes = 0;
   MergeOrder order = MergeOrder::kKWay;
+  bool takes_over_tables = true;  // false: copies them all, which leaves free space in larger pieces
 
   struct Result {
     VersionEdit edit;

@@ -255,7 +255,8 @@ Status DBImpl::MergeRuns(MergePick pick) {
     storage_->views.Reclaim();
     progress_.SignalAll();
     work_.SignalAll();
-    if (s.ok() && !total.done && !pick.input_levels.empty()) s = MergeAbove(pick);
+    const bool lets_others_in = !pick.input_levels.empty() && !IsPoolAtItsLargest();
+    if (s.ok() && !total.done && lets_others_in) s = MergeAbove(pick);
   }
   picker_.SetIdle(pick);
   --merges_running_;
@@ -298,7 +299,14 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
     }
   }
   step.step_bytes = StepBytes(step);
+  step.takes_over_tables = !IsPoolAtItsLargest();
   return step;
+}
+
+// Then space is what merges make: they go in large steps that copy everything, one after the other, which
+// leaves free space in larger pieces.
+bool DBImpl::IsPoolAtItsLargest() const {
+  return storage_->pool->GrowableBytes() <= 2 * sizes_.reserve_bytes;
 }
 
 // What a step may write, so that the extra space that it takes, with the tables that lie on both sides of its
@@ -313,6 +321,7 @@ uint64_t DBImpl::StepBytes(const MergeStep& step) const {
     }
     cut_tables += largest;
   }
+  if (IsPoolAtItsLargest()) cut_tables = 0;
   const uint64_t bytes = extra > cut_tables ? extra - cut_tables : 0;
   return std::max(sizes_.table_bytes, std::min(bytes, storage_->extents->free_bytes() / 2));
 }

@@ -133,6 +133,7 @@ class DBImpl final : public DB {
   Status MergeAbove(const MergePick& pick) REQUIRES(mutex_);
   Status MoveRun(const MergePick& pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
+  bool IsPoolAtItsLargest() const;
   uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
   Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);

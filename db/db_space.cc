@@ -37,7 +37,7 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
 // ones.
 void DBImpl::HoldMergeSpace() {
   ExtentAllocator* const extents = storage_->extents.get();
-  if (merge_space_.bytes != 0 || storage_->pool->GrowableBytes() > 2 * sizes_.reserve_bytes) return;
+  if (merge_space_.bytes != 0 || !IsPoolAtItsLargest()) return;
   // Without it merges take what they find.
   extents->Allocate(sizes_.merge_space_bytes, ExtentAllocator::Use::kDelete, &merge_space_)
       .PermitUncheckedError();
