@@ -8,7 +8,7 @@ work=$(mktemp -d /dev/shm/lsm_experiments_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 fail() { echo "lsm_experiments_test: $*" >&2; exit 1; }
-run() { "$tool" --dir="$work" --repetitions=1 --node_bytes_max=4096 --noevict_caches "$@" >"$work/out" 2>"$work/err"; }
+run() { "$tool" --dir="$work" --repetitions=1 --node_bytes_min=4096 --node_bytes_max=4096 --noevict_caches "$@" >"$work/out" 2>"$work/err"; }
 expect_line() { grep -Eq -- "$1" "$work/out" || { cat "$work/out" "$work/err" >&2; fail "no line like '$1'"; }; }
 refuse() {
   local message=$1
@@ -17,7 +17,7 @@ refuse() {
   grep -qF -- "$message" "$work/err" || { cat "$work/err" >&2; fail "no '$message' from $*"; }
 }
 
-run --json="$work/results.json" || { cat "$work/out" "$work/err" >&2; fail "the experiments failed"; }
+run --inputs=4 --json="$work/results.json" || { cat "$work/out" "$work/err" >&2; fail "the experiments failed"; }
 expect_line '^Medium: +tmpfs \(emulated\)$'
 for memtable in sorted hash; do
   for mode in transaction individual atomic; do
@@ -27,9 +27,9 @@ done
 for order in 2way-materialized 2way-streaming kway; do
   for dest in direct buffered; do
     for mode in transaction individual atomic; do
-      expect_line "^4 KiB +0 +1360 +1360 $order +$dest +$mode +[0-9.]+ "
-      expect_line "^4 KiB +50 +1360 +765 $order +$dest +$mode +[0-9.]+ "
-      expect_line "^4 KiB +100 +1360 +170 $order +$dest +$mode +[0-9.]+ "
+      expect_line "^4 KiB +0 +680 +680 $order +$dest +$mode +[0-9.]+ "
+      expect_line "^4 KiB +50 +680 +425 $order +$dest +$mode +[0-9.]+ "
+      expect_line "^4 KiB +100 +680 +170 $order +$dest +$mode +[0-9.]+ "
     done
   done
 done
