@@ -55,9 +55,10 @@ void CompactionStats::NoteFlush(uint64_t bytes_written, uint64_t micros, uint64_
 }
 
 void CompactionStats::NoteMerge(const MergeRecord& merge) {
-  levels_[merge.output_level].Add({merge.upper_bytes_read, merge.output_bytes_read, merge.bytes_written,
-                                   merge.bytes_moved, merge.entries_in, merge.entries_dropped, merge.micros,
-                                   merge.cpu_micros, 1});
+  const size_t level = static_cast<size_t>(merge.output_level);
+  if (level >= levels_.size()) levels_.resize(level + 1);
+  levels_[level].Add({merge.upper_bytes_read, merge.output_bytes_read, merge.bytes_written, merge.bytes_moved,
+                      merge.entries_in, merge.entries_dropped, merge.micros, merge.cpu_micros, 1});
   Strategy& used = strategies_[static_cast<size_t>(merge.order)][static_cast<size_t>(merge.destination)];
   ++used.count;
   used.micros += merge.micros;
@@ -92,6 +93,7 @@ std::string CompactionStats::Table(const std::vector<LevelShape>& shapes) {
   std::string text = "** Compaction Stats [default] **\n" + header + std::string(header.size(), '-') + "\n";
   Work sum;
   LevelShape all;
+  if (shapes.size() > levels_.size()) levels_.resize(shapes.size());
   for (size_t level = 0; level < levels_.size(); ++level) {
     const LevelShape shape = level < shapes.size() ? shapes[level] : LevelShape();
     const Work& work = levels_[level];

@@ -44,5 +44,35 @@ TEST(StatsTest, LevelStatsHasALineALevelThatAddsUpToTheRuns) {
   EXPECT_NEAR(mib, static_cast<double>(run_bytes) / (1 << 20), 0.5 * levels);  // rounded, each
 }
 
+TEST(StatsTest, StatsCountsFlushesAndMergesAndWhatTheyDropped) {
+  TestDir dir;
+  Options options = TinyOptions();
+  options.disable_auto_compactions = true;
+  std::unique_ptr<DB> db;
+  ASSERT_OK(DB::Open(options, dir / "db", &db));
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 100; ++i) ASSERT_OK(db->Put({}, "key" + std::to_string(i), "value"));
+    ASSERT_OK(db->Flush({}));
+  }
+  ASSERT_OK(db->CompactRange({}, nullptr, nullptr));
+  std::string text;
+  ASSERT_TRUE(db->GetProperty("pmlsm.stats", &text));
+  EXPECT_EQ(text.find("** Compaction Stats [default] **\n"), 0u);
+  EXPECT_NE(text.find("\n** PMem Stats **\n"), std::string::npos);
+  EXPECT_NE(text.find("Flushes: 2, merges: 1,"), std::string::npos) << text;
+  EXPECT_NE(text.find("dropped: 50.0 percent"), std::string::npos) << text;
+  std::istringstream lines(text);
+  std::vector<std::string> words;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, 4, " Sum") != 0) continue;
+    std::istringstream in(line);
+    for (std::string word; in >> word;) words.push_back(word);
+  }
+  ASSERT_EQ(words.size(), 20u) << text;
+  EXPECT_EQ(words[16], "3") << "2 flushes and a merge";
+  EXPECT_EQ(words[18], "200") << text;
+  EXPECT_EQ(words[19], "100") << text;
+}
+
 }  // namespace
 }  // namespace pmlsm
