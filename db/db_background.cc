@@ -92,6 +92,7 @@ void DBImpl::FlushFrozen() {
   PlacedRun flushed;
   mutex_.Unlock();
   hooks.Reached(HookPoint::kFlushPicked);
+  const uint64_t cpu_begin = ThreadCpuMicros();
   const auto begin = std::chrono::steady_clock::now();
   Status s = job.Execute(context, &counters_.flush, &flushed);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -101,6 +102,7 @@ void DBImpl::FlushFrozen() {
   flush_running_ = false;
   if (s.ok()) {
     ++flushes_;
+    NoteFlushStats(flushed, took, ThreadCpuMicros() - cpu_begin);
     NoteSpace();
     log_->Write("flush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms", job.memtables.size(),
                 job.run_number, flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
@@ -231,6 +233,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
   ++merges_running_;
   const JobContext context = MakeJobContext(sizes_.table_bytes);
   const auto begin = std::chrono::steady_clock::now();
+  MergeRecord record = BeginMergeStats(pick, context);
   MergeStep::Result total;
   Status s;
   while (s.ok() && !total.done) {
@@ -265,6 +268,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
     ++merges_;
     NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    EndMergeStats(total, took, &record);
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
                 " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,

@@ -26,6 +26,7 @@
 #include "compaction/flush_job.h"
 #include "compaction/merge_job.h"
 #include "compaction/picker.h"
+#include "db/compaction_stats.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
 #include "db/snapshot_list.h"
@@ -162,6 +163,13 @@ class DBImpl final : public DB {
   // --- db_properties.cc ---
   std::string LevelStats() REQUIRES(mutex_);
   std::string Stats() REQUIRES(mutex_);
+  static uint64_t ThreadCpuMicros();
+  void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
+                      uint64_t cpu_micros) REQUIRES(mutex_);
+  MergeRecord BeginMergeStats(const MergePick& pick, const JobContext& context) const REQUIRES(mutex_);
+  // `record`: BeginMergeStats' of the same thread.
+  void EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
+                     MergeRecord* record) REQUIRES(mutex_);
   bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
   std::string PmemCounters() const;
   Status CheckStructures() const REQUIRES(mutex_);
@@ -220,6 +228,7 @@ class DBImpl final : public DB {
   Span merge_space_ GUARDED_BY(mutex_);                  // allocated, unused: see HoldMergeSpace
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
+  CompactionStats compaction_stats_ GUARDED_BY(mutex_){options_.num_levels};
   uint64_t log_end_ GUARDED_BY(mutex_) =
       kLogAlignment;  // log position where the first segment of this open begins
   std::vector<std::thread> threads_;

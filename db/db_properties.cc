@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
 
 #include "db/db_impl.h"
 #include "util/coding.h"
@@ -24,16 +25,17 @@ double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
+// In the layout of RocksDB's property of this name; our tables are its files.
 std::string DBImpl::LevelStats() {
-  std::string text = "Level Runs Size(MB) Entries\n";
+  std::string text = "Level Files Size(MB)\n--------------------\n";
   for (int level = 0; level < version_->levels(); ++level) {
     uint64_t bytes = 0;
-    uint64_t entries = 0;
+    size_t tables = 0;
     for (const PlacedRun& placed : version_->runs(level)) {
       bytes += placed.run->bytes();
-      entries += placed.run->entries();
+      tables += placed.run->tables().size();
     }
-    AppendF(&text, "%5d %4zu %8.1f %" PRIu64 "\n", level, version_->runs(level).size(), MiB(bytes), entries);
+    AppendF(&text, "%3d %8zu %8.0f\n", level, tables, MiB(bytes));
   }
   return text;
 }
@@ -50,6 +52,44 @@ std::string DBImpl::PmemCounters() const {
   add("merge", counters_.merge);
   add("manifest", counters_.manifest);
   return text;
+}
+
+uint64_t DBImpl::ThreadCpuMicros() {
+  timespec used = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1000000 + static_cast<uint64_t>(used.tv_nsec) / 1000;
+}
+
+void DBImpl::NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
+                            uint64_t cpu_micros) {
+  const uint64_t bytes = flushed.run == nullptr ? 0 : flushed.run->bytes();
+  compaction_stats_.NoteFlush(bytes, static_cast<uint64_t>(took.count() * 1000), cpu_micros);
+}
+
+MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const JobContext& context) const {
+  MergeRecord record;
+  record.output_level = pick.output_level;
+  record.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
+  record.destination = context.destination;
+  record.cpu_micros = ThreadCpuMicros();
+  for (int level = 0; level < version_->levels(); ++level) {
+    for (const PlacedRun& placed : version_->runs(level)) {
+      if (pick.inputs.count(placed.run->number()) == 0) continue;
+      (level == pick.output_level ? record.output_bytes_read : record.upper_bytes_read) +=
+          placed.run->bytes();
+    }
+  }
+  return record;
+}
+
+void DBImpl::EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
+                           MergeRecord* record) {
+  record->bytes_written = total.bytes_written;
+  record->entries_in = total.entries_read;
+  record->entries_dropped = total.entries_read - total.entries_written;
+  record->micros = static_cast<uint64_t>(took.count() * 1000);
+  record->cpu_micros = ThreadCpuMicros() - record->cpu_micros;
+  compaction_stats_.NoteMerge(*record);
 }
 
 std::string DBImpl::Stats() {
@@ -72,7 +112,17 @@ std::string DBImpl::Stats() {
           user_bytes == 0 ? 0.0 : static_cast<double>(all.lines_flushed * kCacheLineBytes) / user_bytes);
   AppendF(&text, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
           MiB(extents.free_bytes()));
-  return text + LevelStats();
+  std::vector<LevelShape> shapes(version_->levels());
+  for (int level = 0; level < version_->levels(); ++level) {
+    for (const PlacedRun& placed : version_->runs(level)) {
+      shapes[level].tables += placed.run->tables().size();
+      shapes[level].bytes += placed.run->bytes();
+    }
+    shapes[level].score = static_cast<double>(version_->runs(level).size()) / options_.size_ratio;
+  }
+  AppendF(&text, "Entries that merges dropped: %.1f percent\n", 100 * compaction_stats_.DroppedShare());
+  text += compaction_stats_.Strategies();
+  return compaction_stats_.Table(shapes) + "\n** PMem Stats **\n" + text;
 }
 
 // Reads all tables under the lock: for tests and for the suspicious.

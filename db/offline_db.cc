@@ -353,23 +353,41 @@ void OfflineDB::ReadLog(const std::function<void(const std::vector<Entry>& batch
                   true);
       }
     }
-    if (reader.end() == WalReader::End::kClean) return;
-    if (reader.end() == WalReader::End::kTornTail) {
+    const std::optional<RawPool::Lost> unread = UnreadLogEnd(reader);
+    if (reader.end() == WalReader::End::kClean && !unread) return;
+    if (reader.end() == WalReader::End::kTornTail && !unread) {
       report_->notes.push_back("log: torn tail at " + reader.detail() + ", " +
                                Number(reader.dropped_bytes()) +
                                " bytes behind it that were not acknowledged; an open drops it");
       return;
     }
     const uint64_t offset = LogOffset(reader.damage_position());
+    const std::string what = unread ? Number(unread->span.bytes) + " bytes at offset " +
+                                          Number(unread->span.offset) +
+                                          " cannot be read, and may have held records"
+                                    : "record does not verify";
     const std::string behind = Number(reader.dropped_bytes()) + " bytes of records behind it";
     const std::string detail = reader.detail();
     const bool more = reader.SkipDamage();
-    AddDamage("log, " + detail, offset,
-              more ? "record does not verify; " + behind + " do: history has a hole here"
-                   : "record does not verify; none behind it does",
-              true);
+    AddDamage(
+        "log, " + detail, offset,
+        what + (more ? "; " + behind + " verify: history has a hole here" : "; none behind it verifies"),
+        true);
     if (!more) return;
   }
+}
+
+// What could not be read where the log seems to end, if no clean close tells the end: zeros stand there, so it
+// looks like the end whatever there was.
+std::optional<RawPool::Lost> OfflineDB::UnreadLogEnd(const WalReader& reader) const {
+  if (reader.end() == WalReader::End::kDamage || manifest_.clean_end != 0) return std::nullopt;
+  if (manifest_.segments.empty()) return std::nullopt;
+  const SegmentRecord& newest = manifest_.segments.back();
+  const uint64_t from = LogOffset(reader.damage_position());
+  for (const RawPool::Lost& lost : pool_->lost()) {
+    if (lost.span.end() > from && lost.span.offset < newest.offset + newest.bytes) return lost;
+  }
+  return std::nullopt;
 }
 
 void OfflineDB::ReportLostBytes() {

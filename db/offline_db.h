@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@ class OfflineDB {
   Status Lock(const std::string& name);
   void FindManifests();
   Status ChooseManifest(const Options& options);
+  std::optional<RawPool::Lost> UnreadLogEnd(const WalReader& reader) const;
   Status ParseBatch(const WalReader::Record& record, std::vector<Entry>* batch) const;
   bool NothingPublished() const;
   void ReportTwins(const ManifestState& chosen);

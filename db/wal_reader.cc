@@ -75,7 +75,7 @@ bool WalReader::NextPart(Record* record) {
 }
 
 bool WalReader::SkipDamage() {
-  if (end_ != End::kDamage || !resumable_) return false;
+  if (!resumable_) return false;
   index_ = resume_index_;
   place_ = resume_place_;
   resumable_ = false;

@@ -54,8 +54,9 @@ class WalReader {
   // False at the end; then end() and detail() tell why.
   bool Next(Record* record);
 
-  // REQUIRES: Next has returned false. At kDamage: true, and Next goes on at the first record behind it that
-  // verifies, if there is one. What is read then is not all of history up to some point.
+  // REQUIRES: Next has returned false, and end() is kDamage, or the caller knows that what looks like a torn
+  // tail is damage. True, and Next goes on at the first record behind it that verifies, if there is one. What is
+  // read then is not all of history up to some point.
   bool SkipDamage();
 
   End end() const { return end_; }
