@@ -85,6 +85,7 @@ MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const JobContext& con
 void DBImpl::EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
                            MergeRecord* record) {
   record->bytes_written = total.bytes_written;
+  record->bytes_moved = total.bytes_moved;
   record->entries_in = total.entries_read;
   record->entries_dropped = total.entries_read - total.entries_written;
   record->micros = static_cast<uint64_t>(took.count() * 1000);

@@ -13,7 +13,7 @@ DEFINE_string(merge_order, ToString(pmlsm::Options().merge_order), "How runs are
 DEFINE_string(merge_destination, ToString(pmlsm::Options().merge_destination),
               "Where merged entries are put together: direct, buffered or auto");
 DEFINE_string(compaction_style, ToString(pmlsm::Options().compaction_style),
-              "tiered, leveled or lazy_leveled (the last two are not built yet)");
+              "tiered, leveled or lazy_leveled");
 DEFINE_int32(size_ratio, pmlsm::Options().size_ratio, "Runs that fill a level; 2 to 32");
 DEFINE_int32(num_levels, pmlsm::Options().num_levels, "Levels; 1 to 16");
 DEFINE_uint64(target_table_bytes, pmlsm::Options().target_table_bytes, "A table's size; 16384 to 1073741824");
