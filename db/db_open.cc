@@ -60,7 +60,10 @@ Status DB::Open(const Options& options, const std::string& name, DB** db) {
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name)
-    : name_(name), options_(options), storage_(std::make_unique<Storage>()), picker_(options.compaction_style, options.size_ratio, options.write_buffer_size) {}
+    : name_(name),
+      options_(options),
+      storage_(std::make_unique<Storage>()),
+      picker_(options.compaction_style, options.size_ratio, options.write_buffer_size) {}
 
 Status DBImpl::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
   db->reset();

@@ -51,9 +51,10 @@ class Table::Checker : public Index::Visitor {
     if (last_continues_) return {"last_continues of the last node", header.nodes_place};
     if (expected_place_ != header.nodes_place + header.nodes_bytes)
       return {"nodes_bytes", header.nodes_place};
-    if (nodes_ != header.nodes || entries_ != header.entries || tombstones_ != header.tombstones || user_keys_ != header.user_keys ||
-        key_bytes_ != header.key_bytes || value_bytes_ != header.value_bytes ||
-        sequence_min_ != header.sequence_min || sequence_max_ != header.sequence_max) {
+    if (nodes_ != header.nodes || entries_ != header.entries || tombstones_ != header.tombstones ||
+        user_keys_ != header.user_keys || key_bytes_ != header.key_bytes ||
+        value_bytes_ != header.value_bytes || sequence_min_ != header.sequence_min ||
+        sequence_max_ != header.sequence_max) {
       return {"counts of the header", 0};
     }
     if (smallest_ != table_.smallest() || last_key_ != table_.largest()) return {"key range", 0};

@@ -44,8 +44,8 @@ enum class MergeDestination : uint8_t { kDirect, kBuffered, kAuto };
 // The shape of the levels. It may change from one open to the next: background merges bring the levels into the
 // new shape. (Tiered is the paper's; Dayan and Idreos, "Dostoevsky", SIGMOD 2018, compare the three.)
 enum class CompactionStyle : uint8_t {
-  kTiered,       // a level holds size_ratio runs; when full they merge into one run of the next: writes least
-  kLeveled,      // below level 0 a level is one run, merged into the next when too large: reads and space least
+  kTiered,   // a level holds size_ratio runs; when full they merge into one run of the next: writes least
+  kLeveled,  // below level 0 a level is one run, merged into the next when too large: reads and space least
   kLazyLeveled,  // tiers above one run, the deepest: about tiered's writes, about leveled's space and long scans
 };
 

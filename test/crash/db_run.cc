@@ -307,9 +307,10 @@ std::string DbRunConfig::ToString() const {
   text << "failure_atomicity=" << static_cast<int>(failure_atomicity)
        << " memtable=" << static_cast<int>(memtable) << " merge_order=" << static_cast<int>(merge_order)
        << " merge_destination=" << static_cast<int>(merge_destination)
-       << " compaction_style=" << static_cast<int>(compaction_style) << " background_jobs=" << background_jobs << " writers=" << writers << " reader=" << reader
-       << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed
-       << " sparseness=" << sparseness << " random_images=" << random_images << " at_flushes=" << at_flushes;
+       << " compaction_style=" << static_cast<int>(compaction_style) << " background_jobs=" << background_jobs
+       << " writers=" << writers << " reader=" << reader << " unsynced=" << unsynced
+       << " full_pool=" << full_pool << " seed=" << seed << " sparseness=" << sparseness
+       << " random_images=" << random_images << " at_flushes=" << at_flushes;
   return text.str();
 }
 
