@@ -1,6 +1,6 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
-// snapshots), db_background.cc (flush and merge threads, publishing), db_open.cc (open, recovery, close),
-// db_properties.cc.
+// snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_manual.cc (Flush,
+// CompactRange, WaitForCompact), db_space.cc, db_open.cc (open, recovery), db_close.cc, db_properties.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
@@ -124,10 +124,20 @@ class DBImpl final : public DB {
 
   // --- db_background.cc ---
   void BackgroundThread(int index);
+  JobContext MakeJobContext(uint64_t table_bytes);
+  Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
+  void InstallView() REQUIRES(mutex_);
+  void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
+  bool BackgroundIdle() const REQUIRES(mutex_);
+
+  // --- db_flush.cc ---
   bool HasRunSlot() const REQUIRES(mutex_);
   bool FlushDue() const REQUIRES(mutex_);
   void FlushFrozen() REQUIRES(mutex_);
   Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
+  void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
+
+  // --- db_merge.cc ---
   bool MergeIfDue() REQUIRES(mutex_);
   std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
@@ -137,14 +147,10 @@ class DBImpl final : public DB {
   bool IsPoolAtItsLargest() const;
   uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
-  Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
-  void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
-  void InstallView() REQUIRES(mutex_);
-  void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
-  bool BackgroundIdle() const REQUIRES(mutex_);
+
+  // --- db_manual.cc ---
   Status FreezeActive();
-  JobContext MakeJobContext(uint64_t table_bytes);
 
   // --- db_space.cc ---
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);

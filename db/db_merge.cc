@@ -1,0 +1,212 @@
+// Merging: runs become one run of a lower level (the paper's Merge Level), step by step.
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <set>
+
+#include "db/db_impl.h"
+#include "util/hooks.h"
+
+namespace pmlsm {
+
+bool DBImpl::MergeIfDue() {
+  if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
+  std::optional<MergePick> pick;
+  // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
+  if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
+  if (!pick && merge_for_space_) pick = PickForSpace();
+  if (!pick) {
+    if (merge_for_space_) ++space_answers_;
+    merge_for_space_ = false;
+    progress_.SignalAll();
+    return false;
+  }
+  merge_for_space_ = false;
+  (void)MergeRuns(*pick).ok();  // what went wrong is noted inside
+  return true;
+}
+
+// Everything into one run, if that was not tried since the last write: it drops what newer entries hide.
+std::optional<MergePick> DBImpl::PickForSpace() {
+  const SequenceNumber now = last_sequence_.load(std::memory_order_relaxed);
+  if (version_->run_count() < 2 || now == space_merge_sequence_) return std::nullopt;
+  space_merge_sequence_ = now;
+  return picker_.PickAll(*version_);
+}
+
+// A run goes to another level as it is. CRASH before the publish: it is where it was.
+Status DBImpl::MoveRun(const MergePick& pick) {
+  VersionEdit edit;
+  edit.removed = pick.inputs;
+  for (const PlacedRun& placed : version_->runs(pick.source_level)) {
+    if (pick.inputs.count(placed.run->number()) != 0) edit.added.push_back({pick.output_level, placed});
+  }
+  ManifestState next = state_;
+  const Status s = PublishState(version_->Apply(edit), &next);
+  if (s.ok()) {
+    InstallView();
+    log_->Write("move: run %" PRIu64 " of level %d to level %d", *pick.inputs.begin(), pick.source_level,
+                pick.output_level);
+  } else if (s.IsNoSpace()) {
+    NoteLackOfSpace("move", s, &merge_lacks_space_);
+  } else {
+    NoteBackgroundError("move", s);
+  }
+  progress_.SignalAll();
+  return s;
+}
+
+// Between two steps of a merge: merges of upper levels that have come due go first, so that a large merge
+// below holds up neither flushes nor writers.
+Status DBImpl::MergeAbove(const MergePick& pick) {
+  Status s;
+  while (s.ok() && !stopping_ && background_error_.ok() && !merge_lacks_space_) {
+    const auto above = picker_.Pick(*version_);
+    const bool first = above && (above->source_level < pick.source_level || above->input_levels.empty());
+    if (!first) break;
+    s = MergeRuns(*above);
+  }
+  return s;
+}
+
+// Merges the picked runs step by step. Errors are noted here, too.
+Status DBImpl::MergeRuns(MergePick pick) {
+  if (pick.moves) return MoveRun(pick);
+  pick.output_number = state_.next_run_number++;
+  picker_.SetBusy(pick);
+  ++merges_running_;
+  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  const auto begin = std::chrono::steady_clock::now();
+  MergeRecord record = BeginMergeStats(pick, context);
+  MergeStep::Result total;
+  Status s;
+  while (s.ok() && !total.done) {
+    s = CheckSpaceForMerge();
+    if (!s.ok()) break;
+    MergeStep step = MakeMergeStep(pick);
+    MergeStep::Result result;
+    mutex_.Unlock();
+    hooks.Reached(HookPoint::kMergeStepPicked);
+    s = step.Execute(context, &counters_.merge, &result);
+    hooks.Reached(HookPoint::kMergeStepWritten);
+    mutex_.Lock();
+    if (s.ok()) s = InstallMerge(result);
+    total.done = s.ok() && result.done;
+    if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again
+    total.entries_read += result.entries_read;
+    total.entries_written += result.entries_written;
+    total.bytes_written += result.bytes_written;
+    total.bytes_moved += result.bytes_moved;
+    step = MergeStep();
+    result = MergeStep::Result();
+    storage_->views.Reclaim();
+    progress_.SignalAll();
+    work_.SignalAll();
+    const bool lets_others_in = !pick.input_levels.empty() && !IsPoolAtItsLargest();
+    if (s.ok() && !total.done && lets_others_in) s = MergeAbove(pick);
+  }
+  picker_.SetIdle(pick);
+  --merges_running_;
+  ++space_answers_;
+  if (s.ok()) {
+    ++merges_;
+    NoteSpace();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    EndMergeStats(total, took, &record);
+    log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
+                " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
+                pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
+                total.entries_read, total.bytes_written, total.bytes_moved, took.count());
+  } else if (s.IsNoSpace()) {
+    NoteLackOfSpace("merge", s, &merge_lacks_space_);
+  } else if (!s.IsShutdownInProgress()) {
+    NoteBackgroundError("merge", s);
+  }
+  progress_.SignalAll();
+  work_.SignalAll();
+  return s;
+}
+
+// The next step of a merge, from the version as it is now.
+MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
+  MergeStep step;
+  step.output_number = pick.output_number;
+  step.output_level = pick.output_level;
+  step.snapshots = snapshots_.Sequences();
+  // doc/ARCHITECTURE.md, "Merge order".
+  step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
+  for (int level = 0; level < version_->levels(); ++level) {
+    for (const PlacedRun& placed : version_->runs(level)) {
+      if (placed.run->number() == pick.output_number) {
+        step.output = placed;
+      } else if (pick.inputs.count(placed.run->number()) != 0) {
+        step.inputs.push_back({level, placed});
+      } else if (!step.inputs.empty()) {
+        step.older.push_back(placed.run);
+      }
+    }
+  }
+  step.step_bytes = StepBytes(step);
+  step.takes_over_tables = !IsPoolAtItsLargest();
+  return step;
+}
+
+// Then space is what merges make: they go in large steps that copy everything, one after the other, which
+// leaves free space in larger pieces.
+bool DBImpl::IsPoolAtItsLargest() const {
+  return storage_->pool->GrowableBytes() <= 2 * sizes_.reserve_bytes;
+}
+
+// What a step may write, so that the extra space that it takes, with the tables that lie on both sides of its
+// end, stays within a tenth of the DB (or merge_step_bytes, if that is more).
+uint64_t DBImpl::StepBytes(const MergeStep& step) const {
+  const uint64_t extra = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
+  uint64_t cut_tables = 0;
+  for (const MergeStep::Input& input : step.inputs) {
+    uint64_t largest = 0;
+    for (const TableRef& table : input.run.run->tables()) {
+      largest = std::max(largest, table->table().span().bytes);
+    }
+    cut_tables += largest;
+  }
+  if (IsPoolAtItsLargest()) cut_tables = 0;
+  const uint64_t bytes = extra > cut_tables ? extra - cut_tables : 0;
+  return std::max(sizes_.table_bytes, std::min(bytes, storage_->extents->free_bytes() / 2));
+}
+
+Status DBImpl::InstallMerge(const MergeStep::Result& result) {
+  ManifestState next = state_;
+  const VersionRef before = version_;
+  const VersionRef version = before->Apply(result.edit);
+  Status s = PublishState(version, &next);
+  if (!s.ok()) {
+    for (const Span& descriptor : result.new_descriptors) storage_->extents->Free(descriptor);
+    for (const TableRef& table : result.written) table->MarkObsolete();
+    return s;
+  }
+  InstallView();
+  DropReplaced(*before, result.edit);
+  return s;
+}
+
+// What the published manifest no longer names: descriptors at once (only Open reads them), tables when
+// unread.
+void DBImpl::DropReplaced(const Version& before, const VersionEdit& edit) {
+  std::set<const TableHandle*> kept;
+  std::set<uint64_t> kept_descriptors;
+  for (const auto& added : edit.added) {
+    kept_descriptors.insert(added.run.descriptor.offset);
+    for (const TableRef& table : added.run.run->tables()) kept.insert(table.get());
+  }
+  for (int level = 0; level < before.levels(); ++level) {
+    for (const PlacedRun& placed : before.runs(level)) {
+      if (edit.removed.count(placed.run->number()) == 0) continue;
+      if (kept_descriptors.count(placed.descriptor.offset) == 0) storage_->extents->Free(placed.descriptor);
+      for (const TableRef& table : placed.run->tables()) {
+        if (kept.count(table.get()) == 0) table->MarkObsolete();
+      }
+    }
+  }
+}
+
+}  // namespace pmlsm
