@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "compaction/drop_rules.h"
 #include "compaction/merged_stream.h"
+#include "compaction/survivors.h"
 
 namespace pmlsm {
 
@@ -11,18 +11,20 @@ Status FlushJob::Execute(const JobContext& context, PersistCounters* counters, P
   const Comparator* const comparator = context.table_options.comparator;
   Sources sources;
   for (const MemTableRef& memtable : memtables) sources.push_back(memtable->rep->NewIterator());
-  const auto stream = NewMergedStream(MergeOrder::kKWay, comparator, std::move(sources));
-  // Tombstones stay: any run may hold an older version.
-  DropRules rules(comparator, snapshots, [](const Slice&) { return true; });
+  SurvivorRules rules;
+  rules.comparator = comparator;
+  rules.snapshots = snapshots;
+  rules.held_below = [](const Slice&) { return true; };  // any run may hold an older version
+  rules.merge_operator = context.merge_operator;
+  Survivors survivors(std::move(rules), NewMergedStream(MergeOrder::kKWay, comparator, std::move(sources)));
 
   RunWriter writer(context, counters);
-  for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
-    if (rules.Drop(stream->entry())) continue;
-    Status s = writer.Add(stream->entry());
+  for (survivors.SeekToFirst(); survivors.valid(); survivors.Next()) {
+    Status s = writer.Add(survivors.entry());
     if (!s.ok()) return s;
   }
   std::vector<TableRef> tables;
-  Status s = stream->status();
+  Status s = survivors.status();
   if (s.ok()) s = writer.Finish(&tables);
   if (!s.ok() || tables.empty()) return s;
 

@@ -1,6 +1,6 @@
 // FlushJob: moves frozen memtables to one run of level 0 (the paper's Move Node, Figure 3(a)).
 //
-// Steps: 1. Merge the memtables' iterators, dropping what no snapshot sees. 2. Write the tables
+// Steps: 1. Merge the memtables' iterators, dropping what no reader needs (Survivors). 2. Write the tables
 // (RunWriter). 3. Write the run's descriptor. The caller publishes. An error leaves nothing behind.
 //
 // Thread safety: one thread; reads frozen memtables only.

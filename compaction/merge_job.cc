@@ -3,15 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "compaction/drop_rules.h"
 #include "compaction/merge_plan.h"
 #include "compaction/merged_stream.h"
+#include "compaction/survivors.h"
 #include "levels/run_format.h"
 
 namespace pmlsm {
 namespace {
-
-constexpr uint64_t kEntriesBetweenCancelChecks = 1024;
 
 // Where a step ended: at the end of the inputs, or before the user key `key`.
 struct Cut {
@@ -38,10 +36,15 @@ bool HeldBelow(const MergeStep& step, const Comparator* comparator, const Slice&
   return false;
 }
 
+const CompactionFilter* Filter(const MergeStep& step, const JobContext& context) {
+  return step.filters ? context.compaction_filter : nullptr;
+}
+
 std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& context) {
   std::vector<std::shared_ptr<const Run>> inputs;
   for (const auto& input : step.inputs) inputs.push_back(input.run.run);
-  if (!step.takes_over_tables) return {{nullptr, std::move(inputs)}};
+  // A filter is to see every value.
+  if (!step.takes_over_tables || Filter(step, context) != nullptr) return {{nullptr, std::move(inputs)}};
   // A run of smaller tables would have more of them than its descriptor and the reads like.
   constexpr uint64_t kLeastShare = 2;
   const Comparator* const comparator = context.table_options.comparator;
@@ -58,33 +61,36 @@ std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& contex
 Status WritePiece(const MergeStep& step, const MergePiece& piece, const JobContext& context,
                   RunWriter* writer, MergeStep::Result* result, Cut* cut) {
   const Comparator* const comparator = context.table_options.comparator;
-  const auto held_below = [&](const Slice& key) { return HeldBelow(step, comparator, key, key); };
-  DropRules rules(comparator, step.snapshots, held_below);
-  const auto stream = OpenInputs(step, piece, context);
-  Slice last_key;
-  for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
-    const Entry& entry = stream->entry();
-    // Whether all versions of some keys, and none of this one, have been dealt with: a step may end here.
-    const bool between_keys = result->entries_read != 0 && !comparator->Equal(entry.key, last_key);
-    if (writer->bytes() >= step.step_bytes && between_keys) {
-      *cut = {false, entry.key.ToString()};
-      break;
-    }
-    if (++result->entries_read % kEntriesBetweenCancelChecks == 0 && context.cancelled()) {
-      return Status::ShutdownInProgress("merge cancelled");
-    }
-    last_key = entry.key;
-    if (rules.Drop(entry)) continue;
-    Status s = writer->Add(entry);
-    if (s.IsNoSpace() && between_keys && writer->whole()) {
+  SurvivorRules rules;
+  rules.comparator = comparator;
+  rules.snapshots = step.snapshots;
+  rules.held_below = [&](const Slice& key) { return HeldBelow(step, comparator, key, key); };
+  rules.merge_operator = context.merge_operator;
+  rules.filter = Filter(step, context);
+  rules.filter_level = step.output_level;
+  rules.cancelled = context.cancelled;
+  Survivors survivors(std::move(rules), OpenInputs(step, piece, context));
+  for (survivors.SeekToFirst(); survivors.valid(); survivors.Next()) {
+    const Entry& entry = survivors.entry();
+    // Whether all versions of some keys, and none of this one, have been dealt with.
+    const bool may_end =
+        survivors.first_of_key() && result->entries_read + survivors.entries_before_key() != 0;
+    bool ends = may_end && writer->bytes() >= step.step_bytes;
+    if (!ends) {
+      Status s = writer->Add(entry);
       // A smaller step: what it makes needless may give the next one room.
-      *cut = {false, entry.key.ToString()};
-      break;
+      ends = s.IsNoSpace() && may_end && writer->whole();
+      if (!s.ok() && !ends) return s;
     }
-    if (!s.ok()) return s;
+    if (ends) {
+      *cut = {false, entry.key.ToString()};
+      result->entries_read += survivors.entries_before_key();
+      return Status::OK();
+    }
     ++result->entries_written;
   }
-  return stream->status();
+  result->entries_read += survivors.entries_read();
+  return survivors.status();
 }
 
 // Step 1 of merge_job.h: the output's new tables, in order.

@@ -213,5 +213,62 @@ TEST_F(TakeOverTest, TablesWithOlderVersionsAreCopied) {
   EXPECT_EQ(result.entries_written, 100u);
 }
 
+// ---- Operands ----
+
+class Concatenate final : public MergeOperator {
+ public:
+  const char* Name() const override { return "concatenate"; }
+  bool FullMerge(const Slice& key, const Slice* existing, const std::vector<Slice>& operands,
+                 std::string* value) const override {
+    if (existing != nullptr) *value = existing->ToString();
+    for (const Slice& operand : operands) value->append(operand.data(), operand.size());
+    return true;
+  }
+};
+
+// MG-1: a merge that goes on after each of its steps, as after a kill, uses no operand twice and loses none.
+TEST_F(MergeStepTest, MG1_OperandsAreFoldedOnceOverManySteps) {
+  const Concatenate concatenate;
+  context_.merge_operator = &concatenate;
+  RunWriter writer(context_, &counters_);
+  for (int i = 0; i < kKeys; ++i) {
+    for (const SequenceNumber sequence : {9002, 9001})
+      ASSERT_TRUE(
+          writer.Add({Key(i), MakeTag(sequence, ValueType::kMerge), sequence == 9001 ? "1" : "2"}).ok());
+  }
+  std::vector<TableRef> tables;
+  ASSERT_TRUE(writer.Finish(&tables).ok());
+  MergeStep step;
+  step.inputs = {
+      {0, Place(std::make_shared<const pmlsm::Run>(comparator_, 1, std::move(tables), false, ""))},
+      {1, Place(std::make_shared<const pmlsm::Run>(comparator_, 2, MakeTables(0, kKeys, 1, {}), false, ""))}};
+  step.output_number = 3;
+  step.output_level = 1;
+  step.step_bytes = 8 << 10;
+  int steps = 0;
+  for (bool done = false; !done; ++steps) {
+    MergeStep::Result result;
+    ASSERT_TRUE(step.Execute(context_, &counters_, &result).ok());
+    step.inputs.clear();
+    for (const auto& added : result.edit.added) {
+      if (added.run.run->number() == step.output_number) {
+        step.output = added.run;
+      } else {
+        step.inputs.push_back({added.level, added.run});
+      }
+    }
+    done = result.done;
+  }
+  EXPECT_GT(steps, 3);
+  const auto iterator = step.output.run->NewIterator(true);
+  int i = 0;
+  for (iterator->SeekToFirst(); iterator->valid(); iterator->Next(), ++i) {
+    EXPECT_EQ(iterator->entry().key.ToString(), Key(i));
+    EXPECT_EQ(iterator->entry().tag, MakeTag(9002, ValueType::kValue));
+    EXPECT_EQ(iterator->entry().value.ToString(), std::string(100, 'v') + "12");
+  }
+  EXPECT_EQ(i, kKeys);
+}
+
 }  // namespace
 }  // namespace pmlsm

@@ -19,6 +19,8 @@
 #include "pmem/extent_allocator.h"
 #include "pmem/publish.h"
 #include "pmem/store.h"
+#include "pmlsm/compaction_filter.h"
+#include "pmlsm/merge_operator.h"
 
 namespace pmlsm {
 
@@ -28,9 +30,11 @@ struct JobContext {
   ExtentAllocator* extents;
   Publisher* publisher;
   TableOptions table_options;
-  uint64_t table_bytes;          // target
-  MergeDestination destination;  // kDirect or kBuffered
-  bool verify_checksums = true;  // of what is read
+  uint64_t table_bytes;                                 // target
+  MergeDestination destination;                         // kDirect or kBuffered
+  bool verify_checksums = true;                         // of what is read
+  const MergeOperator* merge_operator = nullptr;        // null: operands stay as they are
+  const CompactionFilter* compaction_filter = nullptr;  // of merges; null: none
   std::function<uint64_t()> next_table_number;
   std::function<bool()> cancelled;  // asked now and then; true ends the job with ShutdownInProgress
 };

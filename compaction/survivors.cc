@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pmlsm/types.h"
+
 namespace pmlsm {
 namespace {
 
@@ -23,6 +25,14 @@ size_t Survivors::Interval(SequenceNumber sequence) const {
          rules_.snapshots.begin();
 }
 
+SequenceNumber Survivors::NewestCovering(size_t interval) {
+  if (!range_tombstones_) return 0;
+  const bool live = interval == rules_.snapshots.size();
+  const SequenceNumber newest =
+      range_tombstones_->NewestCovering(key_, live ? kMaxSequenceNumber : rules_.snapshots[interval]);
+  return newest != 0 && Interval(newest) == interval ? newest : 0;
+}
+
 bool Survivors::HeadIsOfKey() const {
   return stream_->valid() && rules_.comparator->Equal(stream_->entry().key, key_);
 }
@@ -32,6 +42,7 @@ void Survivors::SeekToFirst() {
   has_key_ = false;
   ready_.clear();
   read_ = read_before_key_ = shadowed_ = 0;
+  if (rules_.range_tombstones != nullptr) range_tombstones_.emplace(rules_.range_tombstones);
   stream_->SeekToFirst();
   Find();
 }
@@ -54,31 +65,41 @@ void Survivors::Give(const Entry& entry) {
   valid_ = true;
 }
 
+// Whether to go on.
+bool Survivors::CountRead() {
+  if (++read_ % kEntriesBetweenCancelChecks != 0 || !rules_.cancelled || !rules_.cancelled()) return true;
+  status_ = Status::ShutdownInProgress("merge cancelled");
+  return false;
+}
+
 void Survivors::Find() {
-  while (stream_->valid()) {
+  while (status_.ok() && stream_->valid()) {
     const Entry& entry = stream_->entry();
     const ValueType type = TagType(entry.tag);
-    const size_t interval = Interval(TagSequence(entry.tag));
+    const SequenceNumber sequence = TagSequence(entry.tag);
+    const size_t interval = Interval(sequence);
     const bool same_key = has_key_ && rules_.comparator->Equal(entry.key, key_);
     if (!same_key) {
       read_before_key_ = read_;
       key_given_ = false;
     }
-    const bool shadowed = same_key && interval == interval_;
+    bool shadowed = same_key && interval == interval_;
     has_key_ = true;
     key_ = entry.key;
     interval_ = interval;
+    const SequenceNumber covered_from = NewestCovering(interval);
+    const bool covered = sequence < covered_from;
     const bool asks_filter = rules_.filter != nullptr && interval == rules_.snapshots.size();
     const bool plain = type == ValueType::kDeletion || (type == ValueType::kValue && !asks_filter);
-    if (!plain && (shadowed ? type == ValueType::kSingleDeletion : true)) {
-      TakeStripe(shadowed);
+    if (!plain && !covered && (!shadowed || type == ValueType::kSingleDeletion)) {
+      TakeStripe(covered_from, shadowed);
       if (!status_.ok()) break;
       if (ready_.empty()) continue;
       next_ready_ = 1;
       return Give(ready_[0]);
     }
-    ++read_;
-    if (shadowed) {
+    if (!CountRead()) break;
+    if (shadowed || covered) {
       ++shadowed_;
     } else if (type != ValueType::kDeletion || interval != 0 || rules_.held_below(entry.key)) {
       return Give(entry);
@@ -89,22 +110,29 @@ void Survivors::Find() {
   if (status_.ok()) status_ = stream_->status();
 }
 
-void Survivors::TakeStripe(bool shadowed) {
+// The rest of the stripe, but for what a range tombstone with the number `covered_from` covers.
+void Survivors::TakeStripe(SequenceNumber covered_from, bool shadowed) {
   stripe_.clear();
   values_.clear();
+  covered_ = covered_from != 0;
   do {
-    ++read_;
-    stripe_.push_back(stream_->entry());
-    if (!IsKnown(TagType(stream_->entry().tag))) status_ = Status::Corruption("record type in a run");
+    const Entry& entry = stream_->entry();
+    if (!IsKnown(TagType(entry.tag))) status_ = Status::Corruption("record type in a run");
+    if (!status_.ok() || !CountRead()) return;
+    if (TagSequence(entry.tag) < covered_from) {
+      ++shadowed_;
+    } else {
+      stripe_.push_back(entry);
+    }
     stream_->Next();
   } while (HeadIsOfKey() && Interval(TagSequence(stream_->entry().tag)) == interval_);
   end_of_key_ = !HeadIsOfKey();
   // An input that broke off proves nothing about what is older.
-  if (status_.ok() && !stream_->valid()) status_ = stream_->status();
-  if (status_.ok()) status_ = Resolve(shadowed);
+  if (!stream_->valid()) status_ = stream_->status();
+  if (status_.ok()) Resolve(shadowed);
 }
 
-Status Survivors::Resolve(bool shadowed) {
+void Survivors::Resolve(bool shadowed) {
   for (size_t i = 0; i < stripe_.size();) {
     const Entry& entry = stripe_[i];
     if (IsSingleDelete(entry)) {
@@ -113,8 +141,7 @@ Status Survivors::Resolve(bool shadowed) {
       ++shadowed_;
       ++i;
     } else if (IsOperand(entry)) {
-      Status s = ResolveOperands(&i);
-      if (!s.ok()) return s;
+      ResolveOperands(&i);
       shadowed = true;
     } else {
       if (IsValue(entry)) {
@@ -126,14 +153,13 @@ Status Survivors::Resolve(bool shadowed) {
       ++i;
     }
   }
-  return Status::OK();
 }
 
 // Rule 3. The index of the next entry to look at.
 size_t Survivors::ResolveSingleDelete(size_t i, bool* shadowed) {
   const Entry& entry = stripe_[i];
   if (i + 1 == stripe_.size()) {
-    if (interval_ != 0 || !NothingOlder()) ready_.push_back(entry);
+    if (!covered_ && (interval_ != 0 || !NothingOlder())) ready_.push_back(entry);
     return i + 1;
   }
   if (!IsValue(stripe_[i + 1]) && !IsOperand(stripe_[i + 1])) {
@@ -143,7 +169,7 @@ size_t Survivors::ResolveSingleDelete(size_t i, bool* shadowed) {
   const Entry* beneath = nullptr;
   if (i + 2 < stripe_.size()) {
     beneath = &stripe_[i + 2];
-  } else if (!end_of_key_) {
+  } else if (!end_of_key_ && !covered_) {
     beneath = &stream_->entry();
   }
   if (IsValue(stripe_[i + 1]) && (beneath == nullptr || !(IsValue(*beneath) || IsOperand(*beneath)))) {
@@ -156,7 +182,7 @@ size_t Survivors::ResolveSingleDelete(size_t i, bool* shadowed) {
 }
 
 // Rule 4. *i moves behind the operands and their base.
-Status Survivors::ResolveOperands(size_t* i) {
+void Survivors::ResolveOperands(size_t* i) {
   const size_t first = *i;
   size_t end = first;
   while (end < stripe_.size() && IsOperand(stripe_[end])) ++end;
@@ -164,17 +190,12 @@ Status Survivors::ResolveOperands(size_t* i) {
   *i = end + (base != nullptr);
   std::vector<Slice> operands;
   for (size_t j = end; j-- > first;) operands.push_back(stripe_[j].value);
-  const bool entity = base != nullptr && TagType(base->tag) == ValueType::kEntity;
   const Entry& newest = stripe_[first];
   std::string folded;
-  if (rules_.merge_operator != nullptr && !entity && (base != nullptr || NothingOlder())) {
-    const Slice* existing = base != nullptr && IsValue(*base) ? &base->value : nullptr;
-    if (!rules_.merge_operator->FullMerge(key_, existing, operands, &folded))
-      return Status::Corruption("merge operator failed", rules_.merge_operator->Name());
+  if (FoldOntoBase(base, operands, &folded)) {
     shadowed_ += *i - first - 1;
     values_.push_back(std::move(folded));
-    PutValue({newest.key, MakeTag(TagSequence(newest.tag), ValueType::kValue), values_.back()});
-    return Status::OK();
+    return PutValue({newest.key, MakeTag(TagSequence(newest.tag), ValueType::kValue), values_.back()});
   }
   if (FoldOperands(operands, &folded)) {
     shadowed_ += operands.size() - 1;
@@ -185,18 +206,22 @@ Status Survivors::ResolveOperands(size_t* i) {
   }
   if (base != nullptr && IsValue(*base)) ready_.push_back(*base);
   if (base != nullptr && !IsValue(*base)) PutTombstone(*base);
-  return Status::OK();
+}
+
+// `base`: null if the stripe has none. False: it cannot be done, now or ever.
+bool Survivors::FoldOntoBase(const Entry* base, const std::vector<Slice>& operands,
+                             std::string* folded) const {
+  if (rules_.merge_operator == nullptr || (base == nullptr && !NothingOlder())) return false;
+  if (base != nullptr && TagType(base->tag) == ValueType::kEntity) return false;
+  const Slice* existing = base != nullptr && IsValue(*base) ? &base->value : nullptr;
+  return rules_.merge_operator->FullMerge(key_, existing, operands, folded) &&
+         folded->size() <= kMaxValueBytes;
 }
 
 bool Survivors::FoldOperands(const std::vector<Slice>& operands, std::string* folded) const {
   if (rules_.merge_operator == nullptr || operands.size() < 2) return false;
-  *folded = operands[0].ToString();
-  for (size_t i = 1; i < operands.size(); ++i) {
-    std::string both;
-    if (!rules_.merge_operator->PartialMerge(key_, *folded, operands[i], &both)) return false;
-    folded->swap(both);
-  }
-  return true;
+  folded->clear();
+  return rules_.merge_operator->PartialMergeMulti(key_, operands, folded) && folded->size() <= kMaxValueBytes;
 }
 
 void Survivors::PutTombstone(const Entry& entry) {
@@ -212,6 +237,12 @@ void Survivors::PutValue(Entry entry) {
     bool is_changed = false;
     if (rules_.filter->Filter(rules_.filter_level, entry.key, entry.value, &changed, &is_changed))
       return PutTombstone(entry);
+    if (is_changed && changed.size() > kMaxValueBytes) {
+      status_ = Status::InvalidArgument(std::string("compaction filter ") + rules_.filter->Name() +
+                                            ", value of " + std::to_string(changed.size()) + " bytes",
+                                        "must have 0 to " + std::to_string(kMaxValueBytes));
+      return;
+    }
     if (is_changed) {
       values_.push_back(std::move(changed));
       entry.value = values_.back();

@@ -58,6 +58,7 @@ JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
   context.destination = options_.merge_destination == MergeDestination::kBuffered
                             ? MergeDestination::kBuffered
                             : MergeDestination::kDirect;
+  context.compaction_filter = options_.compaction_filter;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
   context.cancelled = [this] { return stopping_.load(std::memory_order_relaxed); };
   return context;

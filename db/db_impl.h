@@ -147,6 +147,7 @@ class DBImpl final : public DB {
   bool IsPoolAtItsLargest() const;
   uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
+  void DiscardMerge(const MergeStep::Result& result);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
 
   // --- db_manual.cc ---

@@ -79,17 +79,27 @@ Status DBImpl::MergeRuns(MergePick pick) {
   const auto begin = std::chrono::steady_clock::now();
   MergeRecord record = BeginMergeStats(pick, context);
   MergeStep::Result total;
+  bool filters = true;
   Status s;
   while (s.ok() && !total.done) {
     s = CheckSpaceForMerge();
     if (!s.ok()) break;
     MergeStep step = MakeMergeStep(pick);
+    step.filters = filters;
     MergeStep::Result result;
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
     s = step.Execute(context, &counters_.merge, &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
+    // A snapshot that came meanwhile may see what the filter took: the step goes once more, without it.
+    const bool again =
+        s.ok() && filters && options_.compaction_filter != nullptr && snapshots_.AnyNewerThan(step.snapshots);
+    filters = !again;
+    if (again) {
+      DiscardMerge(result);
+      continue;
+    }
     if (s.ok()) s = InstallMerge(result);
     total.done = s.ok() && result.done;
     if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again
@@ -180,13 +190,18 @@ Status DBImpl::InstallMerge(const MergeStep::Result& result) {
   const VersionRef version = before->Apply(result.edit);
   Status s = PublishState(version, &next);
   if (!s.ok()) {
-    for (const Span& descriptor : result.new_descriptors) storage_->extents->Free(descriptor);
-    for (const TableRef& table : result.written) table->MarkObsolete();
+    DiscardMerge(result);
     return s;
   }
   InstallView();
   DropReplaced(*before, result.edit);
   return s;
+}
+
+// Of a step whose result is not to be published.
+void DBImpl::DiscardMerge(const MergeStep::Result& result) {
+  for (const Span& descriptor : result.new_descriptors) storage_->extents->Free(descriptor);
+  for (const TableRef& table : result.written) table->MarkObsolete();
 }
 
 // What the published manifest no longer names: descriptors at once (only Open reads them), tables when

@@ -30,6 +30,10 @@ class SnapshotList {
     }
     return sequences;
   }
+  // `sequences`: what Sequences() gave before.
+  bool AnyNewerThan(const std::vector<SequenceNumber>& sequences) const {
+    return !empty() && (sequences.empty() || snapshots_.back().sequence > sequences.back());
+  }
 
  private:
   struct Held final : Snapshot {

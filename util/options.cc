@@ -164,6 +164,7 @@ std::string Options::ToString() const {
   add("max_background_jobs", number(max_background_jobs));
   add("merge_order", pmlsm::ToString(merge_order));
   add("merge_destination", pmlsm::ToString(merge_destination));
+  add("compaction_filter", compaction_filter == nullptr ? "null" : compaction_filter->Name());
   add("disable_auto_compactions", flag(disable_auto_compactions));
   return text;
 }

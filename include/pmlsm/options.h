@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "pmlsm/compaction_filter.h"
 #include "pmlsm/comparator.h"
 #include "pmlsm/export.h"
 #include "pmlsm/slice.h"
@@ -129,6 +130,9 @@ struct PMLSM_EXPORT Options {
 
   MergeOrder merge_order = MergeOrder::kAuto;
   MergeDestination merge_destination = MergeDestination::kAuto;
+  // Drops or changes values while runs are merged; not owned, must outlive the DB. nullptr = none.
+  const CompactionFilter* compaction_filter = nullptr;
+
   // Merges run only when asked for (CompactRange), or when level 0 has 256 runs.
   bool disable_auto_compactions = false;
 
