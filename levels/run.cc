@@ -9,6 +9,18 @@
 #include "util/hash.h"
 
 namespace pmlsm {
+namespace {
+
+Slice CommonPrefix(const Slice& a, const Slice& b) {
+  const size_t bytes_max = std::min(a.size(), b.size());
+  size_t bytes = 0;
+  while (bytes < bytes_max && a[bytes] == b[bytes]) ++bytes;
+  return Slice(a.data(), bytes);
+}
+
+Slice Suffix(const Slice& key, size_t from) { return Slice(key.data() + from, key.size() - from); }
+
+}  // namespace
 
 TableHandle::~TableHandle() {
   if (obsolete_.load(std::memory_order_acquire)) extents_->Free(table_->span());
@@ -23,12 +35,13 @@ Run::Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> ta
       live_lower_(std::move(live_lower)) {
   CHECK(!tables_.empty());
   const bool bytewise = comparator == BytewiseComparator();
+  if (bytewise) prefix_ = CommonPrefix(tables_.front()->table().smallest(), largest());
   for (const TableRef& handle : tables_) {
     const Table& table = handle->table();
     bytes_ += table.span().bytes;
     entries_ += table.header().entries;
     sequence_max_ = std::max<SequenceNumber>(sequence_max_, table.header().sequence_max);
-    if (bytewise) largest_heads_.push_back(KeyHead(table.largest()));
+    if (bytewise) largest_heads_.push_back(KeyHead(Suffix(table.largest(), prefix_.size())));
   }
 }
 
@@ -43,8 +56,10 @@ size_t Run::FindTable(const Slice& key) const {
   size_t low = 0;
   size_t high = tables_.size();
   if (!largest_heads_.empty()) {
-    // First head >= the key's, without a branch to mispredict; then the keys with that very head.
-    const uint64_t head = KeyHead(key);
+    if (!key.starts_with(prefix_)) return key.compare(prefix_) < 0 ? low : high;
+    // First head >= the key's, without a branch to mispredict; then, of the tables with that very head, by their
+    // keys.
+    const uint64_t head = KeyHead(Suffix(key, prefix_.size()));
     const uint64_t* const heads = largest_heads_.data();
     for (size_t left = high; left > 0;) {
       const size_t half = (left + 1) / 2;
@@ -52,8 +67,8 @@ size_t Run::FindTable(const Slice& key) const {
       low = below ? low + half : low;
       left = below ? left - half : half - 1;
     }
-    while (low < high && heads[low] == head && tables_[low]->table().largest().compare(key) < 0) ++low;
-    return low;
+    if (low == high || heads[low] != head) return low;
+    high = std::upper_bound(heads + low, heads + high, head) - heads;
   }
   while (low < high) {
     const size_t middle = (low + high) / 2;

@@ -92,7 +92,9 @@ class Run {
   uint64_t bytes_ = 0;
   uint64_t entries_ = 0;
   SequenceNumber sequence_max_ = 0;
-  // Bytewise order only: the first 8 bytes of each table's largest key, side by side for the search.
+  // Bytewise order only: what all keys begin with, and the 8 bytes after it of each table's largest key, side by
+  // side for the search.
+  Slice prefix_;
   std::vector<uint64_t> largest_heads_;
 };
 

@@ -128,6 +128,22 @@ INSTANTIATE_TEST_SUITE_P(All, RunTest,
                                           testing::Values(MergeDestination::kDirect,
                                                           MergeDestination::kBuffered)));
 
+// Tables are told apart by the bytes behind what all keys begin with, and, where those are the same, by their keys.
+TEST_P(RunTest, KeysThatBeginAlikeAreFound) {
+  Random random(5);
+  Model model(options_.comparator);
+  for (int i = 0; i < 3000; ++i) {
+    std::string key = "the same prefix:";
+    if (!random.OneIn(50)) key += "and the same again:";
+    key += AwkwardKey(&random);
+    model.Put(key, 1 + random.Uniform(3000), ValueType::kValue, RandomBytes(&random, 20));
+  }
+  const std::vector<OwnedEntry> entries = model.All();
+  const auto run = MakeRun(entries, 8192);
+  ASSERT_GT(run->tables().size(), 10u);
+  ASSERT_NO_FATAL_FAILURE(ExpectRun(*run, entries, &random));
+}
+
 TEST_P(RunTest, AnswersAsOneTableWould) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
