@@ -258,7 +258,9 @@ Status DBImpl::AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use
   const uint64_t usual = std::max(sizes_.segment_bytes, record_bytes);
   constexpr uint64_t kLeastShare = 8;  // much smaller segments would be too many for the manifest
   Span span;
-  if (!spare_segments_.empty() && usual <= spare_segments_.back().bytes) {
+  // A spare one costs no space; what is written to it will, once it is flushed.
+  const bool spare_fits = !spare_segments_.empty() && usual <= spare_segments_.back().bytes;
+  if (spare_fits && storage_->extents->HasRoomInPieces(0, use)) {
     spans->push_back(spare_segments_.back());
     spare_segments_.pop_back();
     return Status::OK();
