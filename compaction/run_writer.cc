@@ -46,8 +46,8 @@ Status RunWriter::Finish(std::vector<TableRef>* tables) {
 }
 
 Status RunWriter::StartTable(const Entry& first) {
-  // A smaller table than asked for costs a little more space; a much smaller one is not worth it.
-  constexpr uint64_t kLeastShare = 2;
+  // In a full pool, a table as large as the largest piece of free space; crumbs are not worth it.
+  constexpr uint64_t kLeastShare = 16;
   const uint64_t least = TableBuilder::BytesFor(context_.table_options, first);
   const uint64_t target =
       std::max(least, std::min(context_.table_bytes, context_.publisher->range_bytes_max()));

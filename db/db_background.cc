@@ -48,13 +48,13 @@ void DBImpl::BackgroundThread(int index) {
   }
 }
 
-JobContext DBImpl::MakeJobContext(uint64_t table_bytes) {
+JobContext DBImpl::MakeJobContext() {
   JobContext context;
   context.pool = storage_->pool.get();
   context.extents = storage_->extents.get();
   context.publisher = publisher_.get();
   context.table_options = {options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
-  context.table_bytes = table_bytes;
+  context.table_bytes = sizes_.TableBytes(version_->bytes());
   context.destination = options_.merge_destination == MergeDestination::kBuffered
                             ? MergeDestination::kBuffered
                             : MergeDestination::kDirect;
@@ -100,7 +100,7 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
 }
 
 bool DBImpl::BackgroundIdle() const {
-  return frozen_.empty() && !flush_running_ && merges_running_ == 0 &&
+  return frozen_.empty() && !flush_running_ && merges_running_ == 0 && !merge_for_space_ &&
          (options_.disable_auto_compactions || !picker_.Pick(*version_));
 }
 

@@ -29,7 +29,7 @@ void DBImpl::FlushFrozen() {
   job.snapshots = snapshots_.Sequences();
   job.run_number = state_.next_run_number++;
   flush_running_ = true;
-  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  const JobContext context = MakeJobContext();
   PlacedRun flushed;
   mutex_.Unlock();
   hooks.Reached(HookPoint::kFlushPicked);

@@ -124,7 +124,7 @@ class DBImpl final : public DB {
 
   // --- db_background.cc ---
   void BackgroundThread(int index);
-  JobContext MakeJobContext(uint64_t table_bytes);
+  JobContext MakeJobContext() REQUIRES(mutex_);
   Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
   void InstallView() REQUIRES(mutex_);
   void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);

@@ -75,7 +75,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
   pick.output_number = state_.next_run_number++;
   picker_.SetBusy(pick);
   ++merges_running_;
-  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  const JobContext context = MakeJobContext();
   const auto begin = std::chrono::steady_clock::now();
   MergeRecord record = BeginMergeStats(pick, context);
   MergeStep::Result total;
@@ -168,9 +168,9 @@ bool DBImpl::IsPoolAtItsLargest() const {
 }
 
 // What a step may write, so that the extra space that it takes, with the tables that lie on both sides of its
-// end, stays within a tenth of the DB (or merge_step_bytes, if that is more).
+// end, stays within DerivedSizes::ExtraBytes.
 uint64_t DBImpl::StepBytes(const MergeStep& step) const {
-  const uint64_t extra = std::max(sizes_.merge_step_bytes, version_->bytes() / 10);
+  const uint64_t extra = sizes_.ExtraBytes(version_->bytes());
   uint64_t cut_tables = 0;
   for (const MergeStep::Input& input : step.inputs) {
     uint64_t largest = 0;
@@ -181,7 +181,7 @@ uint64_t DBImpl::StepBytes(const MergeStep& step) const {
   }
   if (IsPoolAtItsLargest()) cut_tables = 0;
   const uint64_t bytes = extra > cut_tables ? extra - cut_tables : 0;
-  return std::max(sizes_.table_bytes, std::min(bytes, storage_->extents->free_bytes() / 2));
+  return std::max(sizes_.TableBytes(version_->bytes()), std::min(bytes, storage_->extents->free_bytes() / 2));
 }
 
 Status DBImpl::InstallMerge(const MergeStep::Result& result) {

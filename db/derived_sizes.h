@@ -11,38 +11,51 @@
 
 namespace pmlsm {
 
-struct DerivedSizes {
+class DerivedSizes {
+ public:
   uint64_t write_buffer_bytes = 0;  // a memtable is frozen at this size
-  uint64_t table_bytes = 0;         // a table's target
+  uint64_t table_bytes = 0;         // a table's target in a full pool; smaller before (TableBytes)
   uint64_t segment_bytes = 0;       // a log segment; one for a larger record is larger
-  uint64_t merge_step_bytes = 0;    // what one step of a merge writes, at least
+  uint64_t merge_step_bytes = 0;    // extra space that a merge may take, at least
   uint64_t merge_space_bytes = 0;   // contiguous, kept for merges in a pool that cannot grow
   uint64_t flush_bytes = 0;         // what the flush of a memtable takes, at most
   uint64_t reserve_bytes = 0;       // space that writes leave to flushes, merges and deletes
 
   DerivedSizes() = default;
-  DerivedSizes(const Options& options, const PoolHeader& pool) {
+  DerivedSizes(const Options& options, const PoolHeader& pool)
+      : extent_bytes_(pool.extent_bytes),
+        table_bytes_max_(WholeExtents(options.target_table_bytes)),
+        merge_inputs_(static_cast<uint64_t>(options.size_ratio) + 2) {
     // A pool holds the log and the flushed form of all memtables, and the space of a merge step, many times
     // over.
-    constexpr uint64_t kPoolShare = 64;
-    constexpr uint64_t kLeast = 16 << 10;
+    constexpr uint64_t kPoolShare = 128;
     constexpr uint64_t kMergeStepMax = 64 << 20;
     constexpr uint64_t kMergeSpaceMax = 8 << 20;
     const uint64_t share = std::max(kLeast, pool.max_pmem_bytes / kPoolShare);
-    const auto whole_extents = [&pool](uint64_t bytes) {
-      return (bytes + pool.extent_bytes - 1) / pool.extent_bytes * pool.extent_bytes;
-    };
     write_buffer_bytes = std::min<uint64_t>(options.write_buffer_size, share);
-    table_bytes = whole_extents(std::min<uint64_t>(options.target_table_bytes, share));
     // About two segments a memtable: fewer switches, and still a small part of the pool.
-    segment_bytes = whole_extents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
-    merge_step_bytes = std::max(table_bytes, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
-    merge_space_bytes = whole_extents(std::min(kMergeSpaceMax, share));
+    segment_bytes = WholeExtents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
+    merge_step_bytes = std::max(kLeast, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
+    table_bytes = TableBytes(pool.max_pmem_bytes);
+    merge_space_bytes = WholeExtents(std::min(kMergeSpaceMax, share));
     // Tables are a quarter larger than memtable contents at most.
     flush_bytes = write_buffer_bytes + write_buffer_bytes / 4 + table_bytes;
     // Every memtable flushed, one merge step, and the piece kept for merges.
     reserve_bytes = options.max_write_buffer_number * flush_bytes + merge_step_bytes + merge_step_bytes / 4 +
                     merge_space_bytes;
+  }
+
+  // What a merge may take beside its inputs when all runs have `run_bytes`.
+  uint64_t ExtraBytes(uint64_t run_bytes) const {
+    constexpr uint64_t kRunShare = 10;
+    return std::max(merge_step_bytes, run_bytes / kRunShare);
+  }
+
+  // A table's target when all runs have `run_bytes`. A merge step keeps a table of each input of which only a part
+  // still counts: all of them together must stay within half of the extra space.
+  uint64_t TableBytes(uint64_t run_bytes) const {
+    const uint64_t bytes = ExtraBytes(run_bytes) / (2 * merge_inputs_) / extent_bytes_ * extent_bytes_;
+    return std::min(table_bytes_max_, std::max(bytes, WholeExtents(kLeast)));
   }
 
   std::string ToString() const {
@@ -53,6 +66,17 @@ struct DerivedSizes {
            "\nderived.merge_space_bytes=" + std::to_string(merge_space_bytes) +
            "\nderived.reserve_bytes=" + std::to_string(reserve_bytes) + "\n";
   }
+
+ private:
+  static constexpr uint64_t kLeast = 16 << 10;
+
+  uint64_t WholeExtents(uint64_t bytes) const {
+    return (bytes + extent_bytes_ - 1) / extent_bytes_ * extent_bytes_;
+  }
+
+  uint64_t extent_bytes_ = 1;
+  uint64_t table_bytes_max_ = 0;
+  uint64_t merge_inputs_ = 1;  // of a merge of a full level into a run
 };
 
 }  // namespace pmlsm

@@ -114,7 +114,8 @@ struct PMLSM_EXPORT Options {
   // Range: 1 to 16. Runs of the last level merge within it.
   int num_levels = 7;
 
-  // A table's size in PMem, bytes (a value larger than it has a table of its own). Range: 16 KiB to 1 GiB.
+  // A table's size in PMem, bytes, at most: tables are smaller where merges have to go in smaller steps (a value
+  // larger than a table has one of its own). Range: 16 KiB to 1 GiB.
   size_t target_table_bytes = size_t{16} << 20;
 
   // A data node's target size, bytes; the paper finds 256 B to 1 KiB best. Range: 256 to 32 KiB.
