@@ -10,12 +10,11 @@
 
 #include "db/offline.h"
 #include "db/wal_reader.h"
-#include "levels/manifest.h"
 #include "levels/run_descriptor.h"
 #include "levels/table.h"
 #include "pmem/pmdk_descriptor.h"
-#include "pmem/pool.h"
 #include "test/db/db_test_support.h"
+#include "test/db/pool_probe.h"
 #include "util/hash.h"
 
 namespace pmlsm {
@@ -99,15 +98,9 @@ class Image {
   }
 
   void FindTargets() {
-    CopyTree(path(), dir_ / "probe");
-    PoolOptions options;
-    options.set_dir = dir_ / "probe";
-    options.client_bytes = kManifestAreaBytes;
-    std::unique_ptr<Pool> pool;
-    CHECK(Pool::Open(options, &pool).ok());
-    ManifestState state;
-    bool found = false;
-    CHECK(Manifest::Load(*pool, &state, &found).ok() && found);
+    const PoolProbe probe(path(), dir_ / "probe");
+    const Pool* const pool = probe.pool.get();
+    const ManifestState& state = probe.state;
     const uint64_t client = pool->header().client_offset;
     const uint64_t twins = client + sizeof(ManifestRoot);
     Add("pool header", pool->ToOffset(&pool->header()) + 16, "pool header");

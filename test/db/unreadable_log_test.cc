@@ -9,8 +9,8 @@
 
 #include "db/offline.h"
 #include "db/wal_reader.h"
-#include "levels/manifest.h"
 #include "test/db/db_test_support.h"
+#include "test/db/pool_probe.h"
 
 namespace {
 
@@ -70,20 +70,13 @@ class UnreadableLogTest : public ::testing::Test {
   }
 
   void FindRecords() {
-    CopyTree(path_, dir_ / "probe");
-    PoolOptions options;
-    options.set_dir = dir_ / "probe";
-    options.client_bytes = kManifestAreaBytes;
-    std::unique_ptr<Pool> pool;
-    CHECK(Pool::Open(options, &pool).ok());
-    ManifestState state;
-    bool found = false;
-    CHECK(Manifest::Load(*pool, &state, &found).ok() && found);
+    const PoolProbe probe(path_, dir_ / "probe");
+    const ManifestState& state = probe.state;
     CHECK(state.segments.size() == 1);
     segment_end_ = state.segments[0].offset + state.segments[0].bytes;
-    WalReader reader(pool.get(), state.segments, state.clean_end);
+    WalReader reader(probe.pool.get(), state.segments, state.clean_end);
     for (WalReader::Record record; reader.Next(&record);) {
-      const uint64_t payload = pool->ToOffset(record.payload.data());
+      const uint64_t payload = probe.pool->ToOffset(record.payload.data());
       records_.push_back({payload - sizeof(LogRecordHeader), payload + record.payload.size()});
     }
     CHECK(records_.size() == kKeys);
