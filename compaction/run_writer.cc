@@ -47,7 +47,7 @@ Status RunWriter::Finish(std::vector<TableRef>* tables) {
 
 Status RunWriter::StartTable(const Entry& first) {
   // In a full pool, a table as large as the largest piece of free space; crumbs are not worth it.
-  constexpr uint64_t kLeastShare = 16;
+  constexpr uint64_t kLeastShare = 2;
   const uint64_t least = TableBuilder::BytesFor(context_.table_options, first);
   const uint64_t target =
       std::max(least, std::min(context_.table_bytes, context_.publisher->range_bytes_max()));

@@ -57,6 +57,7 @@ void DBImpl::FlushFrozen() {
   job.memtables.clear();
   flushed.run.reset();
   storage_->views.Reclaim();
+  HoldMergeSpace();
   progress_.SignalAll();
   work_.SignalAll();
 }

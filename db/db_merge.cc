@@ -132,6 +132,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
   } else if (!s.IsShutdownInProgress()) {
     NoteBackgroundError("merge", s);
   }
+  HoldMergeSpace();
   progress_.SignalAll();
   work_.SignalAll();
   return s;
@@ -164,7 +165,8 @@ MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
 // Then space is what merges make: they go in large steps that copy everything, one after the other, which
 // leaves free space in larger pieces.
 bool DBImpl::IsPoolAtItsLargest() const {
-  return storage_->pool->GrowableBytes() <= 2 * sizes_.reserve_bytes;
+  return storage_->extents->PoolIsAtItsMaximum() ||
+         storage_->pool->GrowableBytes() <= 2 * sizes_.reserve_bytes;
 }
 
 // What a step may write, so that the extra space that it takes, with the tables that lie on both sides of its

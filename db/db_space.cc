@@ -33,11 +33,13 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
   return got_spare || grew;
 }
 
-// Once the pool cannot grow, a contiguous piece is kept for the merge that finds free space only in small
-// ones.
+// A contiguous piece is kept for the merge that finds free space only in small ones: from the time on when half of
+// the pool is there, since it is hard to get once the pool cannot grow.
 void DBImpl::HoldMergeSpace() {
   ExtentAllocator* const extents = storage_->extents.get();
-  if (merge_space_.bytes != 0 || !IsPoolAtItsLargest()) return;
+  if (merge_space_.bytes != 0) return;
+  const Pool& pool = *storage_->pool;
+  if (pool.pool_bytes() < pool.header().max_pmem_bytes / 2 && !IsPoolAtItsLargest()) return;
   // Without it merges take what they find.
   extents->Allocate(sizes_.merge_space_bytes, ExtentAllocator::Use::kDelete, &merge_space_)
       .PermitUncheckedError();

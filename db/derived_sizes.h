@@ -17,7 +17,7 @@ class DerivedSizes {
   uint64_t table_bytes = 0;         // a table's target in a full pool; smaller before (TableBytes)
   uint64_t segment_bytes = 0;       // a log segment; one for a larger record is larger
   uint64_t merge_step_bytes = 0;    // extra space that a merge may take, at least
-  uint64_t merge_space_bytes = 0;   // contiguous, kept for merges in a pool that cannot grow
+  uint64_t merge_space_bytes = 0;   // contiguous, held for merges beside the reserve
   uint64_t flush_bytes = 0;         // what the flush of a memtable takes, at most
   uint64_t reserve_bytes = 0;       // space that writes leave to flushes, merges and deletes
 
@@ -31,18 +31,19 @@ class DerivedSizes {
     constexpr uint64_t kPoolShare = 128;
     constexpr uint64_t kMergeStepMax = 64 << 20;
     constexpr uint64_t kMergeSpaceMax = 8 << 20;
+    constexpr uint64_t kMergeSpaceShare = 64;
     const uint64_t share = std::max(kLeast, pool.max_pmem_bytes / kPoolShare);
     write_buffer_bytes = std::min<uint64_t>(options.write_buffer_size, share);
     // About two segments a memtable: fewer switches, and still a small part of the pool.
     segment_bytes = WholeExtents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
     merge_step_bytes = std::max(kLeast, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
     table_bytes = TableBytes(pool.max_pmem_bytes);
-    merge_space_bytes = WholeExtents(std::min(kMergeSpaceMax, share));
+    merge_space_bytes =
+        WholeExtents(std::max(kLeast, std::min(kMergeSpaceMax, pool.max_pmem_bytes / kMergeSpaceShare)));
     // Tables are a quarter larger than memtable contents at most.
     flush_bytes = write_buffer_bytes + write_buffer_bytes / 4 + table_bytes;
-    // Every memtable flushed, one merge step, and the piece kept for merges.
-    reserve_bytes = options.max_write_buffer_number * flush_bytes + merge_step_bytes + merge_step_bytes / 4 +
-                    merge_space_bytes;
+    // Every memtable flushed, and one merge step.
+    reserve_bytes = options.max_write_buffer_number * flush_bytes + merge_step_bytes + merge_step_bytes / 4;
   }
 
   // What a merge may take beside its inputs when all runs have `run_bytes`.

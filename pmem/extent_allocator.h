@@ -60,6 +60,8 @@ class ExtentAllocator {
   Status GrowAhead(uint64_t bytes);
 
   uint64_t extent_bytes() const;
+  // Whether no group of the usual size can be added to the pool.
+  bool PoolIsAtItsMaximum() const;
   uint64_t free_bytes() const;  // in existing groups
   uint64_t used_bytes() const;
   // Each group's extents are free or used exactly once: CHECKs its own books.
@@ -79,7 +81,6 @@ class ExtentAllocator {
   bool TryAllocate(uint64_t bytes, Use use, Span* span) REQUIRES(mutex_);
   bool Fits(uint64_t bytes, Use use) const REQUIRES(mutex_);
   uint64_t ReserveFor(Use use) const REQUIRES(mutex_);
-  bool PoolIsAtItsMaximum() const;
   bool EnoughIsFree(uint64_t bytes, uint64_t growable, Use use) const REQUIRES(mutex_);
   Status AllocateExactly(uint64_t bytes, Use use, Span* span);
   Status GrowFor(uint64_t bytes, Use use, Span* span);
