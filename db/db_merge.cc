@@ -127,8 +127,9 @@ Status DBImpl::MergeRuns(MergePick pick) {
     NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     EndMergeStats(total, took, &record);
+    // A step that ran out of space and was tried again may have written more than it read.
     merge_chooser_->NoteMerge(pick.output_level, total.entries_read,
-                              total.entries_read - total.entries_written);
+                              total.entries_read - std::min(total.entries_read, total.entries_written));
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
                 " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
