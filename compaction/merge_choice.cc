@@ -26,6 +26,19 @@ std::string Percent(double share) {
 
 }  // namespace
 
+MergeChooser::MergeChooser(const Setting& setting) : setting_(setting) {
+  if (setting_.destination != MergeDestination::kAuto) {
+    destination_ = setting_.destination;
+    destination_reason_ = "set by merge_destination";
+  } else if (setting_.atomicity == FailureAtomicity::kTransaction) {
+    destination_ = MergeDestination::kBuffered;
+    destination_reason_ = "the transaction snapshots only what is copied";
+  } else {
+    destination_ = MergeDestination::kDirect;
+    destination_reason_ = "nothing is snapshotted";
+  }
+}
+
 void MergeChooser::Measured::Add(uint64_t entries_read, uint64_t entries_dropped) {
   read = kMemory * read + static_cast<double>(entries_read);
   dropped = kMemory * dropped + static_cast<double>(entries_dropped);
@@ -42,19 +55,6 @@ void MergeChooser::NoteMerge(int output_level, uint64_t entries_read, uint64_t e
   CHECK(entries_dropped <= entries_read);
   LevelAt(output_level).measured.Add(entries_read, entries_dropped);
   all_.Add(entries_read, entries_dropped);
-}
-
-MergeChooser::MergeChooser(const Setting& setting) : setting_(setting) {
-  if (setting_.destination != MergeDestination::kAuto) {
-    destination_ = setting_.destination;
-    destination_reason_ = "set by merge_destination";
-  } else if (setting_.atomicity == FailureAtomicity::kTransaction) {
-    destination_ = MergeDestination::kBuffered;
-    destination_reason_ = "the transaction snapshots only what is copied";
-  } else {
-    destination_ = MergeDestination::kDirect;
-    destination_reason_ = "nothing is snapshotted";
-  }
 }
 
 bool MergeChooser::HasManyDuplicates(int level, std::string* why) {

@@ -141,9 +141,8 @@ const Claim kClaims[] = {
        return IsDuplicate(s) && IsTransaction(s) && s.destination == MergeDestination::kBuffered;
      },
      ToDirect, NanosPerEntry,
-     "the smaller snapshot saves a copy at DRAM speed, and the buffer costs one; with 2way-materialized, "
-     "whose "
-     "last step is nearly as small as the result, it saves the least"},
+     "the smaller snapshot saves a copy at DRAM speed, and the buffer costs one; it saves least with "
+     "2way-materialized, whose last step is nearly as small as the result"},
     {"E7.7", "5.3, Merge Level, insight 1", "unique keys, PMDK transactions: 2-way is the preferred choice",
      "kway / 2way-materialized", Expect::kGreater,
      [](const Setup& s) { return IsUnique(s) && IsTransaction(s) && s.form == MergeForm::kMaterialized; },
