@@ -54,7 +54,7 @@ Status RunWriter::StartTable(const Entry& first) {
   Status s = context_.extents->AllocateUpTo(target, std::max(least, target / kLeastShare),
                                             ExtentAllocator::Use::kBackground, &span_);  // 1
   if (!s.ok()) return s;
-  s = context_.publisher->BeginRange(span_);  // 2
+  if (!buffered()) s = BeginRange(span_);  // 2
   if (!s.ok()) {
     context_.extents->Free(span_);
     return s;
@@ -66,15 +66,17 @@ Status RunWriter::StartTable(const Entry& first) {
 }
 
 Status RunWriter::FinishTable() {
-  uint64_t table_bytes = 0;
-  Status s = builder_->Finish(&table_bytes);  // 3
+  const uint64_t table_bytes = builder_->Finish();
+  Status s;
+  if (buffered()) s = BeginRange({span_.offset, table_bytes});  // 2
+  if (s.ok()) s = sink_->Finish();                              // 3
   if (!s.ok()) {
     AbandonTable();
     return s;
   }
   builder_.reset();
   sink_.reset();
-  s = context_.publisher->EndRange();  // 4
+  s = EndRange();  // 4
   Span used = span_;
   used.bytes = RoundUp(table_bytes, context_.extents->extent_bytes());
   std::unique_ptr<Table> table;
@@ -92,8 +94,20 @@ Status RunWriter::FinishTable() {
 void RunWriter::AbandonTable() {
   builder_.reset();
   sink_.reset();
-  context_.publisher->AbortRange();
+  if (range_open_) context_.publisher->AbortRange();
+  range_open_ = false;
   context_.extents->Free(span_);
+}
+
+Status RunWriter::BeginRange(Span range) {
+  Status s = context_.publisher->BeginRange(range);
+  range_open_ = s.ok();
+  return s;
+}
+
+Status RunWriter::EndRange() {
+  range_open_ = false;
+  return context_.publisher->EndRange();
 }
 
 Status WriteDescriptor(const JobContext& context, const Run& run, PersistCounters* counters,

@@ -6,6 +6,10 @@
 // written (WriteDescriptor: stream, fence) and the manifest that names it is published. CRASH before that:
 // the space is free again by construction.
 //
+// The range of 2 is the whole span if the table goes straight to PMem, since nobody knows its size before it is
+// written. A buffered table is put together in DRAM before 2, and the range is what will be copied, to the byte:
+// the third of the paper's insights about merges (section 5.3).
+//
 // Thread safety: one thread at a time.
 #pragma once
 
@@ -46,14 +50,17 @@ class RunWriter {
 
   // Entries in strictly ascending internal order. NoSpace and other errors stick.
   Status Add(const Entry& entry);
-  // Whether every entry that Add took is in a table. Not so if a table could not be finished; still so if Add
-  // found no space to start one.
+  // Whether every entry that Add took is in a table. Not so if a table could not be finished (a buffered one also
+  // for lack of log space); still so if Add found no space to start one.
   bool whole() const { return whole_; }
   // Finishes the last table. The tables, ascending; none if nothing was added.
   Status Finish(std::vector<TableRef>* tables);
   uint64_t bytes() const { return bytes_ + (builder_ == nullptr ? 0 : builder_->EstimatedBytes()); }
 
  private:
+  bool buffered() const { return context_.destination == MergeDestination::kBuffered; }
+  Status BeginRange(Span range);
+  Status EndRange();
   Status StartTable(const Entry& first);
   Status FinishTable();
   void AbandonTable();
@@ -63,6 +70,7 @@ class RunWriter {
   bool whole_ = true;
   uint64_t bytes_ = 0;  // of finished tables
   Span span_;           // of the table in work
+  bool range_open_ = false;
   std::unique_ptr<TableSink> sink_;
   std::unique_ptr<TableBuilder> builder_;
   std::vector<TableRef> tables_;

@@ -55,9 +55,7 @@ JobContext DBImpl::MakeJobContext() {
   context.publisher = publisher_.get();
   context.table_options = {options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
   context.table_bytes = sizes_.TableBytes(version_->bytes());
-  context.destination = options_.merge_destination == MergeDestination::kBuffered
-                            ? MergeDestination::kBuffered
-                            : MergeDestination::kDirect;
+  context.destination = merge_chooser_->destination();
   context.compaction_filter = options_.compaction_filter;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
   context.cancelled = [this] { return stopping_.load(std::memory_order_relaxed); };

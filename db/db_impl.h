@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "compaction/flush_job.h"
+#include "compaction/merge_choice.h"
 #include "compaction/merge_job.h"
 #include "compaction/picker.h"
 #include "db/compaction_stats.h"
@@ -143,7 +144,7 @@ class DBImpl final : public DB {
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
   Status MergeAbove(const MergePick& pick) REQUIRES(mutex_);
   Status MoveRun(const MergePick& pick) REQUIRES(mutex_);
-  MergeStep MakeMergeStep(const MergePick& pick) const REQUIRES(mutex_);
+  MergeStep MakeMergeStep(const MergePick& pick, MergeOrder order) const REQUIRES(mutex_);
   bool IsPoolAtItsLargest() const;
   uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
@@ -173,7 +174,7 @@ class DBImpl final : public DB {
   static uint64_t ThreadCpuMicros();
   void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
                       uint64_t cpu_micros) REQUIRES(mutex_);
-  MergeRecord BeginMergeStats(const MergePick& pick, const JobContext& context) const REQUIRES(mutex_);
+  MergeRecord BeginMergeStats(const MergePick& pick, const MergeChoice& choice) const REQUIRES(mutex_);
   // `record`: BeginMergeStats' of the same thread.
   void EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
                      MergeRecord* record) REQUIRES(mutex_);
@@ -217,7 +218,8 @@ class DBImpl final : public DB {
   std::vector<MemTableRef> frozen_ GUARDED_BY(mutex_);  // newest first
   SnapshotList snapshots_ GUARDED_BY(mutex_);
   Picker picker_ GUARDED_BY(mutex_);
-  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
+  std::optional<MergeChooser> merge_chooser_ GUARDED_BY(mutex_);  // has a value once the medium is known
+  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;         // some write since Open had disableWAL
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;
   int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running

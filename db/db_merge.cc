@@ -75,16 +75,20 @@ Status DBImpl::MergeRuns(MergePick pick) {
   pick.output_number = state_.next_run_number++;
   picker_.SetBusy(pick);
   ++merges_running_;
-  const JobContext context = MakeJobContext();
+  const MergeChoice choice = merge_chooser_->Choose(pick.output_level, pick.inputs.size());
+  log_->Write("merge: run %" PRIu64 " of level %d from %zu runs: %s", pick.output_number, pick.output_level,
+              pick.inputs.size(), choice.reason.c_str());
+  JobContext context = MakeJobContext();
+  context.destination = choice.destination;
   const auto begin = std::chrono::steady_clock::now();
-  MergeRecord record = BeginMergeStats(pick, context);
+  MergeRecord record = BeginMergeStats(pick, choice);
   MergeStep::Result total;
   bool filters = true;
   Status s;
   while (s.ok() && !total.done) {
     s = CheckSpaceForMerge();
     if (!s.ok()) break;
-    MergeStep step = MakeMergeStep(pick);
+    MergeStep step = MakeMergeStep(pick, choice.order);
     step.filters = filters;
     MergeStep::Result result;
     mutex_.Unlock();
@@ -123,6 +127,9 @@ Status DBImpl::MergeRuns(MergePick pick) {
     NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     EndMergeStats(total, took, &record);
+    // A step that ran out of space and was tried again may have written more than it read.
+    merge_chooser_->NoteMerge(pick.output_level, total.entries_read,
+                              total.entries_read - std::min(total.entries_read, total.entries_written));
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
                 " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
@@ -139,13 +146,12 @@ Status DBImpl::MergeRuns(MergePick pick) {
 }
 
 // The next step of a merge, from the version as it is now.
-MergeStep DBImpl::MakeMergeStep(const MergePick& pick) const {
+MergeStep DBImpl::MakeMergeStep(const MergePick& pick, MergeOrder order) const {
   MergeStep step;
   step.output_number = pick.output_number;
   step.output_level = pick.output_level;
   step.snapshots = snapshots_.Sequences();
-  // doc/ARCHITECTURE.md, "Merge order".
-  step.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
+  step.order = order;
   for (int level = 0; level < version_->levels(); ++level) {
     for (const PlacedRun& placed : version_->runs(level)) {
       if (placed.run->number() == pick.output_number) {

@@ -114,6 +114,8 @@ Status DBImpl::OpenStorage() {
   wal_ = std::make_unique<WalWriter>(pool, pool->medium(), &counters_.log);
   MutexLock lock(&mutex_);
   picker_ = Picker(options_.compaction_style, options_.size_ratio, sizes_.write_buffer_bytes);
+  merge_chooser_.emplace(MergeChooser::Setting{pool->medium(), options_.failure_atomicity,
+                                               options_.merge_order, options_.merge_destination});
   return Status::OK();
 }
 

@@ -66,11 +66,11 @@ void DBImpl::NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<doub
   compaction_stats_.NoteFlush(bytes, static_cast<uint64_t>(took.count() * 1000), cpu_micros);
 }
 
-MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const JobContext& context) const {
+MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const MergeChoice& choice) const {
   MergeRecord record;
   record.output_level = pick.output_level;
-  record.order = options_.merge_order == MergeOrder::k2Way ? MergeOrder::k2Way : MergeOrder::kKWay;
-  record.destination = context.destination;
+  record.order = choice.order;
+  record.destination = choice.destination;
   record.cpu_micros = ThreadCpuMicros();
   for (int level = 0; level < version_->levels(); ++level) {
     for (const PlacedRun& placed : version_->runs(level)) {
@@ -146,6 +146,8 @@ bool DBImpl::GetProperty(const Slice& property, std::string* value) {
     *value = pmlsm::ToString(storage_->pool->medium());
   } else if (name == "pmlsm.pmem-counters") {
     *value = PmemCounters();
+  } else if (name == "pmlsm.merge-choices") {
+    *value = merge_chooser_->ToString();
   } else if (name == "pmlsm.check") {
     *value = CheckStructures().ToString();
   } else if (name == "pmlsm.background-error") {

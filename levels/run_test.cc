@@ -52,8 +52,8 @@ class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination>>
     for (; *next < entries.size() && count > 0 && builder.Fits(entries[*next].ref()); --count) {
       builder.Add(entries[(*next)++].ref());
     }
-    uint64_t bytes;
-    s = builder.Finish(&bytes);
+    const uint64_t bytes = builder.Finish();
+    s = sink->Finish();
     CHECK(s.ok() && bytes <= span.bytes);
     std::unique_ptr<Table> table;
     s = Table::Open(options_, pool_->At(span.offset), span, &table);

@@ -208,7 +208,7 @@ uint64_t TableBuilder::EstimatedBytes() const {
 
 // All but the header may reach the medium in any order: nothing refers to the table before a run descriptor
 // that names it is published.
-Status TableBuilder::Finish(uint64_t* table_bytes) {
+uint64_t TableBuilder::Finish() {
   Rep& rep = *rep_;
   TableHeader& header = rep.header;
   CHECK(header.entries > 0);
@@ -239,8 +239,7 @@ Status TableBuilder::Finish(uint64_t* table_bytes) {
   sealed += largest;
   header.checksum = Checksum32(sealed.data(), sealed.size(), header.table_number);
   rep.sink->Write(0, reinterpret_cast<const char*>(&header), sizeof(header));
-  *table_bytes = header.table_bytes;
-  return rep.sink->Finish();
+  return header.table_bytes;
 }
 
 }  // namespace pmlsm

@@ -1,7 +1,7 @@
 // TableBuilder: turns sorted entries into a table (doc/FORMAT.md, "Table"), append-only.
 //
-// Use: Add entries in strictly ascending internal order while Fits says so, then Finish. Nothing of the table
-// is reachable until a run descriptor that names it is published.
+// Use: Add entries in strictly ascending internal order while Fits says so, then Finish, then the sink's Finish,
+// which makes the table durable. Nothing of it is reachable until a run descriptor that names it is published.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -41,9 +41,9 @@ class TableBuilder {
   // Finish would take this many bytes now (an upper bound).
   uint64_t EstimatedBytes() const;
 
-  // Writes the rest and the header; durable when it returns OK. *table_bytes = bytes used from the span's
-  // start. REQUIRES: at least one entry.
-  Status Finish(uint64_t* table_bytes);
+  // Hands the rest and the header to the sink. The bytes of the whole table, from the span's start. REQUIRES: at
+  // least one entry.
+  uint64_t Finish();
 
  private:
   struct Rep;

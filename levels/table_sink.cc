@@ -1,7 +1,8 @@
 #include "levels/table_sink.h"
 
+#include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include "util/check.h"
 
@@ -26,17 +27,21 @@ class DirectSink final : public TableSink {
 };
 
 // CRASH before Finish: nothing of the table is there.
+//
+// The buffer is as large as the span, and not cleared: pages that the table does not reach are never touched, and
+// it never moves. Pieces leave no gap, so that every byte that is copied was written.
 class BufferedSink final : public TableSink {
  public:
-  BufferedSink(char* start, uint64_t bytes, Store* store) : start_(start), bytes_(bytes), store_(store) {}
+  BufferedSink(char* start, uint64_t bytes, Store* store)
+      : start_(start), bytes_(bytes), store_(store), buffer_(new char[bytes]) {}
 
   void Write(uint64_t place, const char* data, size_t bytes) override {
     CHECK(place <= bytes_ && bytes <= bytes_ - place);
-    if (buffer_.size() < place + bytes) buffer_.resize(place + bytes);
-    memcpy(buffer_.data() + place, data, bytes);
+    memcpy(buffer_.get() + place, data, bytes);
+    used_ = std::max(used_, place + bytes);
   }
   Status Finish() override {
-    store_->Stream(start_, buffer_.data(), buffer_.size());
+    store_->Stream(start_, buffer_.get(), used_);
     return store_->Fence();
   }
 
@@ -44,7 +49,8 @@ class BufferedSink final : public TableSink {
   char* const start_;
   const uint64_t bytes_;
   Store* const store_;
-  std::vector<char> buffer_;
+  const std::unique_ptr<char[]> buffer_;
+  uint64_t used_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // are handed over in ascending order of their place, but for the header at place 0, which comes last.
 //
 //   kDirect: each piece is streamed to PMem as it comes.
-//   kBuffered: pieces gather in a DRAM buffer; Finish streams all of it in one copy.
+//   kBuffered: pieces gather in a DRAM buffer; Finish streams all of it in one copy, and touches PMem only then.
 //
 // Thread safety: one thread at a time.
 #pragma once

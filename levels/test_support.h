@@ -197,7 +197,8 @@ inline HeapTable BuildTable(const TableOptions& options, uint64_t number, uint64
   TableBuilder builder(options, number, capacity, &sink);
   while (*next < entries.size() && builder.Fits(entries[*next].ref())) builder.Add(entries[(*next)++].ref());
   const uint64_t estimated = builder.EstimatedBytes();
-  Status s = builder.Finish(&result.bytes);
+  result.bytes = builder.Finish();
+  Status s = sink.Finish();
   CHECK(s.ok());
   CHECK(result.bytes <= capacity && result.bytes <= estimated);
   s = Table::Open(options, result.memory->data(), Span{uint64_t{number} << 32, capacity}, &result.table);

@@ -129,6 +129,9 @@ struct PMLSM_EXPORT Options {
   // Threads that flush and merge. Range: 1 to 64.
   int max_background_jobs = 2;
 
+  // kAuto: chosen for each merge, by the medium, the failure atomicity, the number of runs and the duplicates that
+  // merges have met (GetProperty "pmlsm.merge-choices" tells). Each may be set by itself. Flushes write to the
+  // same destination.
   MergeOrder merge_order = MergeOrder::kAuto;
   MergeDestination merge_destination = MergeDestination::kAuto;
   // Drops or changes values while runs are merged; not owned, must outlive the DB. nullptr = none.

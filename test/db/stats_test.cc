@@ -74,5 +74,62 @@ TEST(StatsTest, StatsCountsFlushesAndMergesAndWhatTheyDropped) {
   EXPECT_EQ(words[19], "100") << text;
 }
 
+// Two runs of the same keys, merged `merges` times.
+void MergeSameKeys(DB* db, int merges) {
+  for (int round = 0; round <= merges; ++round) {
+    for (int i = 0; i < 100; ++i) ASSERT_OK(db->Put({}, "key" + std::to_string(i), "value"));
+    ASSERT_OK(db->Flush({}));
+    if (round != 0) ASSERT_OK(db->CompactRange({}, nullptr, nullptr));
+  }
+}
+
+TEST(StatsTest, MergeChoicesTellsTheRulesInputsTheCountsAndEachChoiceWithItsReason) {
+  TestDir dir;
+  Options options = TinyOptions();
+  options.disable_auto_compactions = true;
+  options.failure_atomicity = FailureAtomicity::kTransaction;
+  std::unique_ptr<DB> db;
+  ASSERT_OK(DB::Open(options, dir / "db", &db));
+  std::string text;
+  ASSERT_TRUE(db->GetProperty("pmlsm.merge-choices", &text));
+  EXPECT_NE(text.find("failure atomicity: transaction, merge_order: auto, merge_destination: auto\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Duplicates measured: none yet\n"), std::string::npos) << text;
+  MergeSameKeys(db.get(), 2);
+  ASSERT_TRUE(db->GetProperty("pmlsm.merge-choices", &text));
+  EXPECT_NE(text.find("Duplicates measured: 50 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("Chosen 2way buffered: 2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Chosen kway direct: 0\n"), std::string::npos) << text;
+  const std::string choice = "2way (two inputs), buffered (the transaction snapshots only what is copied)";
+  EXPECT_NE(text.find("Choice 2: 2 runs into level "), std::string::npos) << text;
+  EXPECT_NE(text.find(choice), std::string::npos) << text;
+  EXPECT_NE(ReadFile(dir / "db/LOG").find(choice), std::string::npos) << "LOG tells it, too";
+  std::string stats;
+  ASSERT_TRUE(db->GetProperty("pmlsm.stats", &stats));
+  EXPECT_NE(stats.find("Merges 2way buffered: 2,"), std::string::npos) << stats;
+}
+
+TEST(StatsTest, AMergeGoesTheWayThatTheOptionsSet) {
+  for (const auto order : {MergeOrder::k2Way, MergeOrder::kKWay}) {
+    for (const auto destination : {MergeDestination::kDirect, MergeDestination::kBuffered}) {
+      TestDir dir;
+      Options options = TinyOptions();
+      options.disable_auto_compactions = true;
+      options.merge_order = order;
+      options.merge_destination = destination;
+      std::unique_ptr<DB> db;
+      ASSERT_OK(DB::Open(options, dir / "db", &db));
+      MergeSameKeys(db.get(), 1);
+      const std::string pair = std::string(ToString(order)) + " " + ToString(destination);
+      std::string text;
+      ASSERT_TRUE(db->GetProperty("pmlsm.merge-choices", &text));
+      EXPECT_NE(text.find("Chosen " + pair + ": 1\n"), std::string::npos) << text;
+      ASSERT_TRUE(db->GetProperty("pmlsm.stats", &text));
+      EXPECT_NE(text.find("Merges " + pair + ": 1,"), std::string::npos) << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pmlsm

@@ -12,8 +12,8 @@
 
 #include "pmlsm/types.h"
 #include "tools/bench/config.h"
-#include "tools/bench/flag_check.h"
 #include "tools/bench/workloads.h"
+#include "tools/flag_check.h"
 
 DEFINE_string(
     benchmarks,
@@ -102,27 +102,14 @@ DEFINE_validator(engine, &pmlsm::bench::CheckEngine);
 namespace pmlsm::bench {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& message) {
-  fprintf(stderr, "pmlsm_bench: %s\n", message.c_str());
-  exit(1);
+FlaggedTool Tool() {
+  return {"pmlsm_bench", "tools/bench/", "pmlsm_bench measures key-value stores with db_bench's workloads.",
+          "\nEngines: " + EngineNames() + "\n\nBenchmarks:\n" + WorkloadHelp()};
 }
+
+[[noreturn]] void Refuse(const std::string& message) { RefuseCommandLine(Tool(), message); }
 
 bool IsSetByUser(const char* flag) { return !google::GetCommandLineFlagInfoOrDie(flag).is_default; }
-
-// gflags' own --help would list its own flags too, and end with an error.
-void PrintHelpAndExit() {
-  printf("pmlsm_bench measures key-value stores with db_bench's workloads.\n\nFlags:\n");
-  std::vector<google::CommandLineFlagInfo> flags;
-  google::GetAllFlags(&flags);
-  for (const google::CommandLineFlagInfo& flag : flags) {
-    if (flag.filename.find("tools/bench/") == std::string::npos) continue;
-    printf("  --%s (%s; default: %s)\n      %s\n", flag.name.c_str(), flag.type.c_str(),
-           flag.type == "string" ? ('"' + flag.default_value + '"').c_str() : flag.default_value.c_str(),
-           flag.description.c_str());
-  }
-  printf("\nEngines: %s\n\nBenchmarks:\n%s", EngineNames().c_str(), WorkloadHelp().c_str());
-  exit(0);
-}
 
 std::vector<std::string> SplitBenchmarks(const std::string& list) {
   std::vector<std::string> names;
@@ -169,11 +156,7 @@ EngineOptions EngineOptionsFromFlags() {
 }  // namespace
 
 Config ParseCommandLine(int argc, char** argv) {
-  google::ParseCommandLineNonHelpFlags(&argc, &argv, true);
-  std::string help;
-  if (google::GetCommandLineOption("help", &help) && help == "true") PrintHelpAndExit();
-  google::HandleCommandLineHelpFlags();
-  if (argc > 1) Refuse(std::string("'") + argv[1] + "' is not a flag; --help lists them");
+  ParseFlags(Tool(), argc, argv);
   if (FLAGS_key_size < 8 && (static_cast<uint64_t>(FLAGS_num) - 1) >> (8 * FLAGS_key_size) != 0)
     Refuse("--key_size=" + std::to_string(FLAGS_key_size) +
            ": too small for --num=" + std::to_string(FLAGS_num) + " different keys");

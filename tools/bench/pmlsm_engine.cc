@@ -3,7 +3,7 @@
 #include <gflags/gflags.h>
 
 #include "pmlsm/db.h"
-#include "tools/bench/flag_check.h"
+#include "tools/flag_check.h"
 #include "tools/option_names.h"
 
 DEFINE_string(memtablerep, ToString(pmlsm::Options().memtable), "Memtable: sorted or hash");

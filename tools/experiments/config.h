@@ -15,7 +15,8 @@ struct Config {
   uint64_t seed = 0;
   uint64_t node_bytes_min = 0;  // powers of two
   uint64_t node_bytes_max = 0;
-  uint64_t inputs = 0;  // runs that E7 merges
+  uint64_t inputs = 0;    // runs that E7 merges
+  std::string merge_row;  // the only row of E7 to measure, MergeRowName; "" = all
   bool evict_caches = true;
 };
 

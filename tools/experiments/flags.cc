@@ -1,13 +1,12 @@
 #include <gflags/gflags.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "tools/bench/flag_check.h"
 #include "tools/experiments/config.h"
+#include "tools/experiments/row.h"
+#include "tools/flag_check.h"
 
 DEFINE_string(experiment, "E6,E7", "Comma-separated list: E6 = move node, E7 = merge level");
 DEFINE_int64(repetitions, 11, "Measured repetitions of each row");
@@ -17,13 +16,14 @@ DEFINE_string(json, "", "Write rows and findings to this file");
 DEFINE_int64(node_bytes_min, 1024, "The smallest node, bytes of its keys and values; a power of two");
 DEFINE_int64(node_bytes_max, 1 << 20, "The largest one; E6 takes each power of two, E7 every second one");
 DEFINE_int64(inputs, 8, "Runs, of one node each, that an E7 merge reads");
+DEFINE_string(
+    row, "",
+    "The only row of E7 to measure, ORDER/DESTINATION/ATOMICITY/DUPLICATES as the table names them, such "
+    "as kway/direct/transaction/50 or auto/auto/atomic/0; empty = all");
 DEFINE_bool(evict_caches, true, "Overwrite the CPU's caches before each sample");
 
 namespace pmlsm::experiments {
 namespace {
-
-using bench::CheckFlagRange;
-using bench::RefuseFlag;
 
 // What one merge writes has to fit into one range of a PMDK transaction (Publisher::range_bytes_max), which
 // is 16 MiB in this pool; a table takes up to half as much again as its keys and values.
@@ -56,6 +56,17 @@ bool CheckExperiment(const char* flag, const std::string& value) {
   return any || RefuseFlag(flag, value, "a comma-separated list of E6, E7");
 }
 
+bool CheckRow(const char* flag, const std::string& value) {
+  if (value.empty()) return true;
+  for (const Setup& setup : MergeSetups(/*node_bytes=*/0)) {
+    if (value == MergeRowName(setup)) return true;
+  }
+  return RefuseFlag(
+      flag, value,
+      "ORDER/DESTINATION/ATOMICITY/DUPLICATES: 2way-materialized, 2way-streaming or kway / direct or "
+      "buffered, or auto/auto / transaction, individual or atomic / 0, 50 or 100");
+}
+
 }  // namespace
 }  // namespace pmlsm::experiments
 
@@ -66,43 +77,30 @@ DEFINE_validator(seed, &pmlsm::experiments::CheckSeed);
 DEFINE_validator(json, &pmlsm::experiments::CheckJson);
 DEFINE_validator(node_bytes_min, &pmlsm::experiments::CheckNodeBytes);
 DEFINE_validator(node_bytes_max, &pmlsm::experiments::CheckNodeBytes);
+DEFINE_validator(row, &pmlsm::experiments::CheckRow);
 DEFINE_validator(inputs, &pmlsm::experiments::CheckInputs);
 
 namespace pmlsm::experiments {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& message) {
-  fprintf(stderr, "lsm_experiments: %s\n", message.c_str());
-  exit(1);
-}
-
-void PrintHelpAndExit() {
-  printf(
+FlaggedTool Tool() {
+  return {
+      "lsm_experiments", "tools/experiments/",
       "lsm_experiments measures how pmlsm moves DRAM data to PMem (E6, move node) and merges runs (E7, "
       "merge\n"
       "level), with each of its primitives, and compares the figures with the findings of Götze et al.,\n"
       "\"Data Structure Primitives on Persistent Memory\". doc/EXPERIMENTS.md says what is measured.\n\n"
       "Exit code: 0, or 1 if a flag is wrong, the pool cannot be made, or a table read back is not what was\n"
-      "moved or merged. That a finding of the paper does not hold is no error.\n\nFlags:\n");
-  std::vector<google::CommandLineFlagInfo> flags;
-  google::GetAllFlags(&flags);
-  for (const google::CommandLineFlagInfo& flag : flags) {
-    if (flag.filename.find("tools/experiments/") == std::string::npos) continue;
-    printf("  --%s (%s; default: %s)\n      %s\n", flag.name.c_str(), flag.type.c_str(),
-           flag.type == "string" ? ('"' + flag.default_value + '"').c_str() : flag.default_value.c_str(),
-           flag.description.c_str());
-  }
-  exit(0);
+      "moved or merged. That a finding of the paper does not hold is no error.",
+      ""};
 }
+
+[[noreturn]] void Refuse(const std::string& message) { RefuseCommandLine(Tool(), message); }
 
 }  // namespace
 
 Config ParseCommandLine(int argc, char** argv) {
-  google::ParseCommandLineNonHelpFlags(&argc, &argv, true);
-  std::string help;
-  if (google::GetCommandLineOption("help", &help) && help == "true") PrintHelpAndExit();
-  google::HandleCommandLineHelpFlags();
-  if (argc > 1) Refuse(std::string("'") + argv[1] + "' is not a flag; --help lists them");
+  ParseFlags(Tool(), argc, argv);
   if (FLAGS_node_bytes_min > FLAGS_node_bytes_max) {
     Refuse("--node_bytes_min=" + std::to_string(FLAGS_node_bytes_min) +
            ": must be 1024 to --node_bytes_max (" + std::to_string(FLAGS_node_bytes_max) + ")");
@@ -123,6 +121,7 @@ Config ParseCommandLine(int argc, char** argv) {
   config.node_bytes_min = static_cast<uint64_t>(FLAGS_node_bytes_min);
   config.node_bytes_max = static_cast<uint64_t>(FLAGS_node_bytes_max);
   config.inputs = static_cast<uint64_t>(FLAGS_inputs);
+  config.merge_row = FLAGS_row;
   config.evict_caches = FLAGS_evict_caches;
   return config;
 }

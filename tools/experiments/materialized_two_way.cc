@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compaction/forward_iterator.h"
-#include "tools/experiments/survivors.h"
+#include "tools/experiments/for_each_survivor.h"
 #include "util/check.h"
 
 namespace pmlsm::experiments {

@@ -1,21 +1,17 @@
 #include <memory>
 #include <utility>
 
-#include "levels/run.h"
 #include "tools/experiments/experiments.h"
-#include "tools/experiments/materialized_two_way.h"
+#include "tools/experiments/merge_once.h"
 #include "tools/experiments/sampler.h"
-#include "tools/experiments/survivors.h"
 #include "util/random.h"
 
 namespace pmlsm::experiments {
 namespace {
 
-constexpr uint64_t kDuplicates[] = {0, 50, 100};  // percent
-
 // The inputs of one merge, newest first, and what it must write.
 struct Level {
-  std::vector<std::unique_ptr<const Run>> runs;
+  Runs runs;
   Records expected;
 
   Level() = default;
@@ -81,56 +77,24 @@ Status MakeLevel(uint64_t inputs, uint64_t entries, uint64_t shared, Bed* bed, R
   return Status::OK();
 }
 
-// 1. Stream the table and fence. 2. Publish its offset.
-Status WriteMerged(const Setup& setup, MergeOrder order, Sources sources, uint64_t entries_max, Bed* bed,
-                   PersistCounters* counters, Written* written) {
-  RunWriter writer(bed->Context(setup.atomicity, setup.destination, entries_max), counters);
-  Status s = ForEachSurvivor(order, bed->comparator(), std::move(sources),
-                             [&writer](const Entry& entry) { return writer.Add(entry); });
-  if (s.ok()) s = writer.Finish(&written->tables);
-  if (s.ok()) s = bed->Publish(setup.atomicity, written->tables, counters);
-  written->published = bed->published();
-  return s;
-}
+// The rows that are asked for, and for each the chooser that a row of the automatic choice uses.
+struct Measured {
+  Row row;
+  MergeChooser chooser;
+};
 
-Status Merge(const Setup& setup, const Level& level, Bed* bed, PersistCounters* counters, Written* written) {
-  std::vector<SizedSource> inputs;
-  for (const auto& run : level.runs) {
-    inputs.push_back({run->NewIterator(/*verify=*/true), run->entries(), run->entries() * kRecordBytes});
-  }
-  if (setup.form == MergeForm::kMaterialized) {
-    Status s = MergeDownToTwo(bed->comparator(), &inputs);
-    if (!s.ok()) return s;
-  }
-  uint64_t entries_max = 0;
-  Sources sources;
-  for (SizedSource& input : inputs) {
-    entries_max += input.entries;
-    sources.push_back(std::move(input.iterator));
-  }
-  const MergeOrder order = setup.form == MergeForm::kKWay ? MergeOrder::kKWay : MergeOrder::k2Way;
-  return WriteMerged(setup, order, std::move(sources), entries_max, bed, counters, written);
-}
-
-std::vector<Row> MakeRows(uint64_t node_bytes, uint64_t duplicates, uint64_t entries_read,
-                          uint64_t entries_written) {
-  std::vector<Row> rows;
-  for (const auto form : {MergeForm::kMaterialized, MergeForm::kStreaming, MergeForm::kKWay}) {
-    for (const auto destination : {MergeDestination::kDirect, MergeDestination::kBuffered}) {
-      for (const auto mode :
-           {FailureAtomicity::kTransaction, FailureAtomicity::kIndividual, FailureAtomicity::kAtomic}) {
-        Row row;
-        row.setup.experiment = Experiment::kMergeLevel;
-        row.setup.node_bytes = node_bytes;
-        row.setup.atomicity = mode;
-        row.setup.duplicates = duplicates;
-        row.setup.form = form;
-        row.setup.destination = destination;
-        row.entries_read = entries_read;
-        row.entries_written = entries_written;
-        rows.push_back(std::move(row));
-      }
-    }
+std::vector<Measured> MakeRows(const Config& config, Medium medium, uint64_t node_bytes,
+                               uint64_t duplicates) {
+  std::vector<Measured> rows;
+  for (const Setup& setup : MergeSetups(node_bytes)) {
+    if (setup.duplicates != duplicates) continue;
+    if (!config.merge_row.empty() && config.merge_row != MergeRowName(setup)) continue;
+    Row row;
+    row.setup = setup;
+    MergeChooser::Setting setting;
+    setting.medium = medium;
+    setting.atomicity = setup.atomicity;
+    rows.push_back({std::move(row), MergeChooser(setting)});
   }
   return rows;
 }
@@ -140,6 +104,8 @@ std::vector<Row> MakeRows(uint64_t node_bytes, uint64_t duplicates, uint64_t ent
 Status RunLevels(const Config& config, uint64_t node_bytes, uint64_t duplicates, Bed* bed, Sampler* sampler,
                  Random* random, std::vector<Row>* rows) {
   constexpr uint64_t kPercent = 100;
+  std::vector<Measured> measured = MakeRows(config, bed->medium(), node_bytes, duplicates);
+  if (measured.empty()) return Status::OK();
   const uint64_t entries = node_bytes / kRecordBytes;
   std::vector<Level> levels(Sampler::OperationsPerSample(node_bytes));
   for (Level& level : levels) {
@@ -147,19 +113,22 @@ Status RunLevels(const Config& config, uint64_t node_bytes, uint64_t duplicates,
     if (!s.ok()) return s;
   }
   const auto expected = [&levels](uint64_t i) -> const Records& { return levels[i].expected; };
-  std::vector<Row> measured =
-      MakeRows(node_bytes, duplicates, config.inputs * entries, levels[0].expected.size());
   for (uint64_t repetition = 0; repetition <= config.repetitions; ++repetition) {
-    for (Row& row : measured) {
-      const auto merge = [&](uint64_t i, PersistCounters* counters, Written* written) {
-        return Merge(row.setup, levels[i], bed, counters, written);
+    for (auto& [row, chooser] : measured) {
+      const auto merge = [&, &row = row, &chooser = chooser](uint64_t i, PersistCounters* counters,
+                                                             Written* written) {
+        return MergeOnce(row.setup, levels[i].runs, &chooser, bed, counters, written);
       };
       // The first repetition warms up.
       Status s = sampler->Sample(levels.size(), merge, expected, repetition != 0, &row);
       if (!s.ok()) return s;
     }
   }
-  for (Row& row : measured) rows->push_back(std::move(row));
+  for (auto& [row, chooser] : measured) {
+    row.entries_read = config.inputs * entries;
+    row.entries_written = levels[0].expected.size();
+    rows->push_back(std::move(row));
+  }
   return Status::OK();
 }
 
@@ -169,7 +138,7 @@ Status RunMergeLevel(const Config& config, Bed* bed, std::vector<Row>* rows) {
   Sampler sampler(bed, config.evict_caches);
   Random random(config.seed);
   for (uint64_t bytes = config.node_bytes_min; bytes <= config.node_bytes_max; bytes *= 4) {
-    for (const uint64_t duplicates : kDuplicates) {
+    for (const uint64_t duplicates : kMergeDuplicates) {
       Status s = RunLevels(config, bytes, duplicates, bed, &sampler, &random, rows);
       if (!s.ok()) return s;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "util/check.h"
 
@@ -17,8 +18,44 @@ const char* ToString(MergeForm value) {
       return "2way-streaming";
     case MergeForm::kKWay:
       return "kway";
+    case MergeForm::kAuto:
+      return "auto";
   }
   return "?";
+}
+
+std::vector<Setup> MergeSetups(uint64_t node_bytes) {
+  constexpr auto kDirect = MergeDestination::kDirect;
+  constexpr auto kBuffered = MergeDestination::kBuffered;
+  constexpr std::pair<MergeForm, MergeDestination> kWays[] = {{MergeForm::kMaterialized, kDirect},
+                                                              {MergeForm::kMaterialized, kBuffered},
+                                                              {MergeForm::kStreaming, kDirect},
+                                                              {MergeForm::kStreaming, kBuffered},
+                                                              {MergeForm::kKWay, kDirect},
+                                                              {MergeForm::kKWay, kBuffered},
+                                                              {MergeForm::kAuto, MergeDestination::kAuto}};
+  std::vector<Setup> setups;
+  for (const uint64_t duplicates : kMergeDuplicates) {
+    for (const auto& [form, destination] : kWays) {
+      for (const auto mode :
+           {FailureAtomicity::kTransaction, FailureAtomicity::kIndividual, FailureAtomicity::kAtomic}) {
+        Setup setup;
+        setup.experiment = Experiment::kMergeLevel;
+        setup.node_bytes = node_bytes;
+        setup.atomicity = mode;
+        setup.duplicates = duplicates;
+        setup.form = form;
+        setup.destination = destination;
+        setups.push_back(setup);
+      }
+    }
+  }
+  return setups;
+}
+
+std::string MergeRowName(const Setup& setup) {
+  return std::string(ToString(setup.form)) + "/" + pmlsm::ToString(setup.destination) + "/" +
+         pmlsm::ToString(setup.atomicity) + "/" + std::to_string(setup.duplicates);
 }
 
 bool Setup::operator==(const Setup& other) const {

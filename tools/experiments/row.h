@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "pmlsm/options.h"
@@ -14,6 +15,7 @@ enum class MergeForm : uint8_t {
   kMaterialized,  // the paper's 2-way: intermediate results in DRAM, the last step writes to PMem
   kStreaming,     // the engine's 2-way: a tree of two-way merges, an entry at a time
   kKWay,
+  kAuto,  // what the engine chooses by itself; then the destination is kAuto, too
 };
 
 const char* ToString(Experiment value);
@@ -31,6 +33,13 @@ struct Setup {
 
   bool operator==(const Setup& other) const;
 };
+
+// Percent of an input's keys in all inputs, that E7 takes.
+inline constexpr uint64_t kMergeDuplicates[] = {0, 50, 100};
+// All rows of E7 with nodes of this size.
+std::vector<Setup> MergeSetups(uint64_t node_bytes);
+// "order/destination/atomicity/duplicates" of a row of E7, whatever its node.
+std::string MergeRowName(const Setup& setup);
 
 // What one move or merge stored, on average over a sample.
 struct PersistCost {
