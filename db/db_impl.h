@@ -77,7 +77,6 @@ class DBImpl final : public DB {
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
-  static constexpr size_t kSpareSegments = 2;
 
   DBImpl(const Options& options, const std::string& name);
 
