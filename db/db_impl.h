@@ -1,6 +1,7 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
 // snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_manual.cc (Flush,
-// CompactRange, WaitForCompact), db_space.cc, db_open.cc (open, recovery), db_close.cc, db_properties.cc.
+// CompactRange, WaitForCompact), db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
+// db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
@@ -32,6 +33,8 @@
 #include "db/snapshot_list.h"
 #include "db/storage.h"
 #include "db/wal_writer.h"
+#include "db/write_pacer.h"
+#include "db/write_room.h"
 #include "levels/manifest.h"
 #include "levels/version.h"
 #include "memtable/memtable.h"
@@ -166,6 +169,13 @@ class DBImpl final : public DB {
   bool SpaceCameBack() REQUIRES(mutex_);
   bool WaitForMergedSpace() REQUIRES(mutex_);
 
+  // --- db_pacing.cc ---
+  void Pace(const WriteNeeds& needs) REQUIRES(write_mutex_);
+  void UpdatePace() REQUIRES(mutex_);
+  WriteLoad MakeWriteLoad() const REQUIRES(mutex_);
+  void NoteMergeSpeed(const MergeStep::Result& result, std::chrono::steady_clock::time_point begin)
+      REQUIRES(mutex_);
+
   // --- db_properties.cc ---
   std::string LevelStats() REQUIRES(mutex_);
   std::string Stats() REQUIRES(mutex_);
@@ -199,6 +209,7 @@ class DBImpl final : public DB {
   } counters_;
   std::atomic<uint64_t> user_bytes_written_{0};
   std::atomic<uint64_t> stall_micros_{0};
+  WritePacer pacer_;  // what sets its room holds mutex_, who pays write_mutex_
 
   Mutex write_mutex_;
   std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
@@ -216,6 +227,12 @@ class DBImpl final : public DB {
   std::vector<MemTableRef> frozen_ GUARDED_BY(mutex_);  // newest first
   SnapshotList snapshots_ GUARDED_BY(mutex_);
   Picker picker_ GUARDED_BY(mutex_);
+  SpeedMeter flush_speed_ GUARDED_BY(mutex_);
+  SpeedMeter merge_speed_ GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point flush_began_ GUARDED_BY(mutex_);  // the one that runs
+  uint64_t flush_bytes_ GUARDED_BY(mutex_) = 0;                           // of its memtables
+  double user_share_ GUARDED_BY(mutex_) = 1;               // user bytes of a byte of the memtable frozen last
+  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;   // user_bytes_written_ at the last SwitchMemTable
   bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;

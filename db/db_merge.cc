@@ -87,6 +87,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
     MergeStep step = MakeMergeStep(pick);
     step.filters = filters;
     MergeStep::Result result;
+    const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
     s = step.Execute(context, &counters_.merge, &result);
@@ -100,6 +101,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
       DiscardMerge(result);
       continue;
     }
+    NoteMergeSpeed(result, step_begin);
     if (s.ok()) s = InstallMerge(result);
     total.done = s.ok() && result.done;
     if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again

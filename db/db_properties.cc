@@ -192,6 +192,10 @@ bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
     *value = storage_->extents->used_bytes();
   } else if (name == "pmlsm.pmem-free-bytes") {
     *value = storage_->extents->free_bytes();
+  } else if (name == "pmlsm.estimate-pending-compaction-bytes") {
+    *value = picker_.DebtBytes(*version_);
+  } else if (name == "pmlsm.actual-delayed-write-rate") {
+    *value = pacer_.rate();
   } else if (name == "pmlsm.write-stall-micros") {
     *value = stall_micros_.load(std::memory_order_relaxed);
   } else if (Slice(name).starts_with(kRunsAtLevel)) {

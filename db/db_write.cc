@@ -152,6 +152,7 @@ Status DBImpl::FinishWrite(SequenceNumber last, bool needs_fence) {
 // After OK, the write has room in the log and the memtable, and its tables will have it in the pool. Changes
 // nothing if it answers NoSpace.
 Status DBImpl::PrepareWrite(const WriteNeeds& needs) {
+  if (pacer_.paces()) Pace(needs);
   Status s = TryPrepareWrite(needs);
   if (!s.IsNoSpace()) return s;
   {
@@ -206,6 +207,10 @@ Status DBImpl::SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) 
   if (s.ok()) s = SwitchSegment(payload_bytes, use);
   if (!s.ok()) return s;
   active_->largest_sequence = last_sequence_.load(std::memory_order_relaxed);
+  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
+                                  static_cast<double>(active_rep_->ApproximateBytes()));
+  user_bytes_at_switch_ = user_bytes;
   frozen_.insert(frozen_.begin(), active_);
   active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, wal_->segment().number);
   active_rep_ = active_->rep.get();
