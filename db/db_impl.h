@@ -177,6 +177,11 @@ class DBImpl final : public DB {
       REQUIRES(mutex_);
 
   // --- db_properties.cc ---
+  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
+  std::string PmemCounters() const;
+  Status CheckStructures() const REQUIRES(mutex_);
+
+  // --- db_stats.cc ---
   std::string LevelStats() REQUIRES(mutex_);
   std::string Stats() REQUIRES(mutex_);
   static uint64_t ThreadCpuMicros();
@@ -186,9 +191,6 @@ class DBImpl final : public DB {
   // `record`: BeginMergeStats' of the same thread.
   void EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
                      MergeRecord* record) REQUIRES(mutex_);
-  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
-  std::string PmemCounters() const;
-  Status CheckStructures() const REQUIRES(mutex_);
 
   // Constant after Open.
   const std::string name_;
