@@ -16,6 +16,7 @@
 // a published manifest names is never written to; what none names may be reused once no view holds it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -30,11 +31,13 @@
 #include "db/compaction_stats.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
+#include "db/pmem_stats.h"
 #include "db/snapshot_list.h"
 #include "db/storage.h"
 #include "db/wal_writer.h"
 #include "db/write_pacer.h"
 #include "db/write_room.h"
+#include "db/write_stats.h"
 #include "levels/manifest.h"
 #include "levels/version.h"
 #include "memtable/memtable.h"
@@ -80,6 +83,7 @@ class DBImpl final : public DB {
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
+  static constexpr int kLevelsMax = 16;  // Options::num_levels
 
   DBImpl(const Options& options, const std::string& name);
 
@@ -108,6 +112,7 @@ class DBImpl final : public DB {
   Status TryPrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
   bool HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const;
   Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
+  void CountWrite(uint64_t user_bytes, bool logged) REQUIRES(write_mutex_);
   void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
   Status SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_);
   Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
@@ -184,6 +189,9 @@ class DBImpl final : public DB {
   // --- db_stats.cc ---
   std::string LevelStats() REQUIRES(mutex_);
   std::string Stats() REQUIRES(mutex_);
+  std::vector<LevelShape> LevelShapes() const REQUIRES(mutex_);
+  WriteCounts CountWrites() const;
+  PmemFigures MakePmemFigures() const REQUIRES(mutex_);
   static uint64_t ThreadCpuMicros();
   void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
                       uint64_t cpu_micros) REQUIRES(mutex_);
@@ -200,6 +208,8 @@ class DBImpl final : public DB {
   std::unique_ptr<Storage> storage_;  // null once closed
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<Manifest> manifest_;
+  std::chrono::steady_clock::time_point opened_at_;
+  SequenceNumber sequence_at_open_ = 0;
 
   // Safe from any thread by themselves.
   std::atomic<SequenceNumber> last_sequence_{0};
@@ -207,9 +217,18 @@ class DBImpl final : public DB {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> write_blocked_{false};  // closed_ or a background error: writers look closer
   struct Counters {
-    PersistCounters log, flush, merge, manifest;
+    PersistCounters log, flush, manifest;
+    std::array<PersistCounters, kLevelsMax> merge_into;  // by output level
+
+    PersistCounts AllMerges() const {
+      PersistCounts all;
+      for (const PersistCounters& level : merge_into) all += Read(level);
+      return all;
+    }
   } counters_;
   std::atomic<uint64_t> user_bytes_written_{0};
+  std::atomic<uint64_t> writes_{0};
+  std::atomic<uint64_t> writes_without_log_{0};  // of writes_
   std::atomic<uint64_t> stall_micros_{0};
   WritePacer pacer_;  // what sets its room holds mutex_, who pays write_mutex_
 
@@ -254,6 +273,7 @@ class DBImpl final : public DB {
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
   CompactionStats compaction_stats_ GUARDED_BY(mutex_){options_.num_levels};
+  WriteStats write_stats_ GUARDED_BY(mutex_);
   uint64_t log_end_ GUARDED_BY(mutex_) =
       kLogAlignment;  // log position where the first segment of this open begins
   std::vector<std::thread> threads_;

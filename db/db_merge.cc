@@ -90,7 +90,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
     const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
-    s = step.Execute(context, &counters_.merge, &result);
+    s = step.Execute(context, &counters_.merge_into[pick.output_level], &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
     // A snapshot that came meanwhile may see what the filter took: the step goes once more, without it.

@@ -11,8 +11,7 @@ constexpr char kRunsAtLevel[] = "pmlsm.num-runs-at-level";
 
 std::string DBImpl::PmemCounters() const {
   std::string text;
-  const auto add = [&text](const char* name, const PersistCounters& counters) {
-    const PersistCounts counts = Read(counters);
+  const auto add = [&text](const char* name, const PersistCounts& counts) {
     text += name;
     for (const uint64_t count :
          {counts.bytes_modified, counts.lines_flushed, counts.blocks_touched, counts.fences}) {
@@ -20,10 +19,10 @@ std::string DBImpl::PmemCounters() const {
     }
     text += "\n";
   };
-  add("log", counters_.log);
-  add("flush", counters_.flush);
-  add("merge", counters_.merge);
-  add("manifest", counters_.manifest);
+  add("log", Read(counters_.log));
+  add("flush", Read(counters_.flush));
+  add("merge", counters_.AllMerges());
+  add("manifest", Read(counters_.manifest));
   return text;
 }
 

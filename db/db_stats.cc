@@ -1,4 +1,6 @@
 // What flushes, merges and writes did, as text: GetProperty("pmlsm.stats") and "pmlsm.levelstats".
+#include <algorithm>
+#include <chrono>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -77,36 +79,67 @@ void DBImpl::EndMergeStats(const MergeStep::Result& total, std::chrono::duration
 }
 
 std::string DBImpl::Stats() {
-  std::string text;
-  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
-  PersistCounts all = Read(counters_.log);
-  all += Read(counters_.flush);
-  all += Read(counters_.merge);
-  all += Read(counters_.manifest);
   const ExtentAllocator& extents = *storage_->extents;
-  AppendF(&text, "Medium: %s, failure atomicity: %s\n", pmlsm::ToString(storage_->pool->medium()),
+  std::string pmem = "** PMem Stats **\n";
+  AppendF(&pmem, "Medium: %s, failure atomicity: %s\n", pmlsm::ToString(storage_->pool->medium()),
           pmlsm::ToString(options_.failure_atomicity));
-  AppendF(&text, "Flushes: %" PRIu64 ", merges: %" PRIu64 ", write stall: %.3f s\n", flushes_, merges_,
+  AppendF(&pmem, "Flushes: %" PRIu64 ", merges: %" PRIu64 ", write stall: %.3f s\n", flushes_, merges_,
           static_cast<double>(stall_micros_.load()) / 1e6);
-  AppendF(&text,
-          "User bytes written: %.1f MB; 64 B lines flushed: %" PRIu64 ", 256 B blocks: %" PRIu64
-          ", fences: %" PRIu64 "\n",
-          MiB(user_bytes), all.lines_flushed, all.blocks_touched, all.fences);
-  AppendF(&text, "Write amplification at the medium: %.2f (64 B lines)\n",
-          user_bytes == 0 ? 0.0 : static_cast<double>(all.lines_flushed * kCacheLineBytes) / user_bytes);
-  AppendF(&text, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
+  AppendF(&pmem, "Writers held to: %" PRIu64 " bytes/s (0: not), merge debt: %" PRIu64 " bytes\n",
+          pacer_.rate(), picker_.DebtBytes(*version_));
+  AppendF(&pmem, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
           MiB(extents.free_bytes()));
+  pmem += PmemStatsText(MakePmemFigures());
+  AppendF(&pmem, "Entries that merges dropped: %.1f percent\n", 100 * compaction_stats_.DroppedShare());
+  pmem += compaction_stats_.Strategies();
+  return compaction_stats_.Table(LevelShapes()) + "\n" + write_stats_.Text(CountWrites()) + "\n" + pmem;
+}
+
+std::vector<LevelShape> DBImpl::LevelShapes() const {
   std::vector<LevelShape> shapes(version_->levels());
   for (int level = 0; level < version_->levels(); ++level) {
     for (const PlacedRun& placed : version_->runs(level)) {
-      shapes[level].tables += placed.run->tables().size();
+      const size_t tables = placed.run->tables().size();
+      shapes[level].tables += tables;
+      if (picker_.IsInput(placed.run->number())) shapes[level].busy_tables += tables;
       shapes[level].bytes += placed.run->bytes();
     }
-    shapes[level].score = static_cast<double>(version_->runs(level).size()) / options_.size_ratio;
+    shapes[level].score = picker_.Score(*version_, level);
   }
-  AppendF(&text, "Entries that merges dropped: %.1f percent\n", 100 * compaction_stats_.DroppedShare());
-  text += compaction_stats_.Strategies();
-  return compaction_stats_.Table(shapes) + "\n** PMem Stats **\n" + text;
+  return shapes;
+}
+
+WriteCounts DBImpl::CountWrites() const {
+  WriteCounts counts;
+  counts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_at_).count();
+  counts.writes = writes_.load(std::memory_order_relaxed);
+  counts.keys = last_sequence_.load(std::memory_order_relaxed) - sequence_at_open_;
+  counts.user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  counts.wal_writes = counts.writes - writes_without_log_.load(std::memory_order_relaxed);
+  const PersistCounts log = Read(counters_.log);
+  counts.wal_syncs = log.fences;
+  counts.wal_bytes = log.bytes_modified;
+  counts.stall_micros = stall_micros_.load(std::memory_order_relaxed);
+  return counts;
+}
+
+PmemFigures DBImpl::MakePmemFigures() const {
+  PmemFigures figures;
+  figures.user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  figures.log = Read(counters_.log);
+  figures.flush = Read(counters_.flush);
+  figures.merge = counters_.AllMerges();
+  figures.manifest = Read(counters_.manifest);
+  for (const PersistCounters& merged : counters_.merge_into) {
+    figures.level_lines.push_back(Read(merged).lines_flushed);
+  }
+  figures.level_lines[0] += figures.flush.lines_flushed;
+  figures.run_bytes = version_->bytes();
+  for (const Run* run : version_->newest_first()) {
+    figures.largest_run_bytes = std::max(figures.largest_run_bytes, run->bytes());
+  }
+  figures.dropped_share = compaction_stats_.DroppedShare();
+  return figures;
 }
 
 }  // namespace pmlsm

@@ -128,12 +128,35 @@ TEST_P(OrderTest, WritersSlowDownInTheLastMemtableUntilItsFlushIsDone) {
     ASSERT_TRUE(db_->GetIntProperty("pmlsm.cur-size-active-mem-table", &active));
   }
   // So small a hash memtable is filled by one step of its index.
-  if (GetParam() == MemTableType::kSorted) EXPECT_GT(stall_micros(), 0u);
+  if (GetParam() == MemTableType::kSorted) {
+    EXPECT_GT(stall_micros(), 0u);
+  }
   hold.Release();
   ASSERT_OK(db_->Flush());
   ASSERT_OK(db_->WaitForCompact());
   EXPECT_EQ(rate(), 0u);
   ASSERT_NO_FATAL_FAILURE(ExpectHolds(db_.get(), model_));
+}
+
+TEST_P(OrderTest, StatisticsAndDebtShowWhatAMergeReads) {
+  Hold hold(HookPoint::kMergeStepPicked);
+  for (int run = 0; run < options_.size_ratio; ++run) {
+    ASSERT_NO_FATAL_FAILURE(Put("key", std::to_string(run)));
+    ASSERT_OK(db_->Flush());
+  }
+  hold.WaitUntilHeld();
+  std::string stats;
+  ASSERT_TRUE(db_->GetProperty("pmlsm.stats", &stats));
+  EXPECT_NE(stats.find("\n  L0      2/2 "), std::string::npos) << stats;
+  uint64_t debt = 0, bytes = 0;
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.estimate-pending-compaction-bytes", &debt));
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.total-run-bytes", &bytes));
+  EXPECT_EQ(debt, bytes);
+  EXPECT_GT(debt, 0u);
+  hold.Release();
+  ASSERT_OK(db_->WaitForCompact());
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.estimate-pending-compaction-bytes", &debt));
+  EXPECT_EQ(debt, 0u);
 }
 
 TEST_P(OrderTest, WritersWaitForAFlushThatHangsAndGoOn) {
