@@ -31,7 +31,7 @@
 #include "db/compaction_stats.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
-#include "db/pmem_stats.h"
+#include "db/media_stats.h"
 #include "db/snapshot_list.h"
 #include "db/storage.h"
 #include "db/wal_writer.h"
@@ -191,7 +191,7 @@ class DBImpl final : public DB {
   std::string Stats() REQUIRES(mutex_);
   std::vector<LevelShape> LevelShapes() const REQUIRES(mutex_);
   WriteCounts CountWrites() const;
-  PmemFigures MakePmemFigures() const REQUIRES(mutex_);
+  MediaFigures MakeMediaFigures() const REQUIRES(mutex_);
   static uint64_t ThreadCpuMicros();
   void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
                       uint64_t cpu_micros) REQUIRES(mutex_);

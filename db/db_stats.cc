@@ -89,7 +89,7 @@ std::string DBImpl::Stats() {
           pacer_.rate(), picker_.DebtBytes(*version_));
   AppendF(&pmem, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
           MiB(extents.free_bytes()));
-  pmem += PmemStatsText(MakePmemFigures());
+  pmem += MediaStatsText(MakeMediaFigures());
   AppendF(&pmem, "Entries that merges dropped: %.1f percent\n", 100 * compaction_stats_.DroppedShare());
   pmem += compaction_stats_.Strategies();
   return compaction_stats_.Table(LevelShapes()) + "\n" + write_stats_.Text(CountWrites()) + "\n" + pmem;
@@ -123,8 +123,8 @@ WriteCounts DBImpl::CountWrites() const {
   return counts;
 }
 
-PmemFigures DBImpl::MakePmemFigures() const {
-  PmemFigures figures;
+MediaFigures DBImpl::MakeMediaFigures() const {
+  MediaFigures figures;
   figures.user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
   figures.log = Read(counters_.log);
   figures.flush = Read(counters_.flush);

@@ -1,4 +1,4 @@
-#include "db/pmem_stats.h"
+#include "db/media_stats.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -19,12 +19,12 @@ std::string ClassLine(const char* name, const PersistCounts& counts, uint64_t us
 
 }  // namespace
 
-uint64_t EstimateLiveBytes(const PmemFigures& figures) {
+uint64_t EstimateLiveBytes(const MediaFigures& figures) {
   const double kept = static_cast<double>(figures.run_bytes) * (1 - figures.dropped_share);
   return std::max(static_cast<uint64_t>(kept), figures.largest_run_bytes);
 }
 
-std::string PmemStatsText(const PmemFigures& figures) {
+std::string MediaStatsText(const MediaFigures& figures) {
   PersistCounts total = figures.log;
   total += figures.flush;
   total += figures.merge;

@@ -1,4 +1,4 @@
-// PmemStats: what reached the medium and what lies on it, set against the user's bytes, as text.
+// MediaStats: what reached the medium and what lies on it, set against the user's bytes, as text.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pmlsm {
 
-struct PmemFigures {
+struct MediaFigures {
   uint64_t user_bytes = 0;  // keys and values written since Open
   PersistCounts log, flush, merge, manifest;
   std::vector<uint64_t> level_lines;  // 64 B lines that flushes and merges wrote into each level
@@ -21,10 +21,10 @@ struct PmemFigures {
 
 // A line a class of stores: its bytes, 64 B lines, 256 B blocks, fences, and its write amplification at the medium
 // (64 B for each line, by the user's bytes). Then what each level was written, and the space amplification.
-std::string PmemStatsText(const PmemFigures& figures);
+std::string MediaStatsText(const MediaFigures& figures);
 
 // Bytes of runs that a full merge would leave, about: the share that merges have dropped so far is taken for what they
 // will drop; a run alone holds no duplicates, so the largest one counts in full.
-uint64_t EstimateLiveBytes(const PmemFigures& figures);
+uint64_t EstimateLiveBytes(const MediaFigures& figures);
 
 }  // namespace pmlsm

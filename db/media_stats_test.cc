@@ -1,12 +1,12 @@
-#include "db/pmem_stats.h"
+#include "db/media_stats.h"
 
 #include "gtest/gtest.h"
 
 namespace pmlsm {
 namespace {
 
-TEST(PmemStatsTest, AmplificationIsLinesByUserBytes) {
-  PmemFigures figures;
+TEST(MediaStatsTest, AmplificationIsLinesByUserBytes) {
+  MediaFigures figures;
   figures.user_bytes = 6400;
   figures.log = {7000, 150, 60, 100};
   figures.flush = {6400, 100, 25, 2};
@@ -16,7 +16,7 @@ TEST(PmemStatsTest, AmplificationIsLinesByUserBytes) {
   figures.run_bytes = 1500;
   figures.largest_run_bytes = 900;
   figures.dropped_share = 0.2;
-  EXPECT_EQ(PmemStatsText(figures),
+  EXPECT_EQ(MediaStatsText(figures),
             "User bytes written: 6400\n"
             "Class             Bytes   64 B lines 256 B blocks     Fences  W-Amp\n"
             "log                7000          150           60        100   1.50\n"
@@ -29,8 +29,8 @@ TEST(PmemStatsTest, AmplificationIsLinesByUserBytes) {
             "Space amplification: 1.25 (1500 bytes of runs, about 1200 live)\n");
 }
 
-TEST(PmemStatsTest, ARunAloneIsLive) {
-  PmemFigures figures;
+TEST(MediaStatsTest, ARunAloneIsLive) {
+  MediaFigures figures;
   EXPECT_EQ(EstimateLiveBytes(figures), 0u);
   figures.run_bytes = 1000;
   figures.largest_run_bytes = 700;
