@@ -91,7 +91,7 @@ Status DBImpl::InstallFlush(const FlushJob& job, const PlacedRun& flushed) {
   for (const SegmentRecord& segment : before) {
     if (segment.number >= family.oldest_segment) break;
     const Span span{segment.offset, segment.bytes};
-    if (spare_segments_.size() < sizes_.spare_segments && span.bytes == sizes_.segment_bytes) {
+    if (spare_segments_.size() < kSpareSegments && span.bytes == sizes_.segment_bytes) {
       spare_segments_.push_back(span);
     } else {
       storage_->extents->Free(span);

@@ -84,6 +84,7 @@ class DBImpl final : public DB {
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
   static constexpr int kLevelsMax = 16;  // Options::num_levels
+  static constexpr size_t kSpareSegments = 2;
 
   DBImpl(const Options& options, const std::string& name);
 

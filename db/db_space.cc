@@ -15,7 +15,7 @@ namespace pmlsm {
 bool DBImpl::PrepareSpace(bool* lacks_space) {
   ExtentAllocator* const extents = storage_->extents.get();
   const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
-  const bool wants_spare = spare_segments_.size() < sizes_.spare_segments &&
+  const bool wants_spare = spare_segments_.size() < kSpareSegments &&
                            extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
   HoldMergeSpace();
   const bool wants_growth =

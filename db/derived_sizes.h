@@ -16,7 +16,6 @@ class DerivedSizes {
   uint64_t write_buffer_bytes = 0;  // a memtable is frozen at this size
   uint64_t table_bytes = 0;         // a table's target in a full pool; smaller before (TableBytes)
   uint64_t segment_bytes = 0;       // a log segment; one for a larger record is larger
-  uint64_t spare_segments = 0;      // kept at hand: what is written during a flush, if the pool is not small
   uint64_t merge_step_bytes = 0;    // extra space that a merge may take, at least
   uint64_t merge_space_bytes = 0;   // contiguous, kept for merges in a pool that cannot grow
   uint64_t flush_bytes = 0;         // what the flush of a memtable takes, at most
@@ -36,8 +35,6 @@ class DerivedSizes {
     write_buffer_bytes = std::min<uint64_t>(options.write_buffer_size, share);
     // About two segments a memtable: fewer switches, and still a small part of the pool.
     segment_bytes = WholeExtents(std::max<uint64_t>(kLeast, write_buffer_bytes / 2));
-    spare_segments =
-        std::clamp<uint64_t>(share / segment_bytes, 2, 2 * (options.max_write_buffer_number - 1));
     merge_step_bytes = std::max(kLeast, std::min(kMergeStepMax, pool.max_pmem_bytes / 32));
     table_bytes = TableBytes(pool.max_pmem_bytes);
     merge_space_bytes = WholeExtents(std::min(kMergeSpaceMax, share));
@@ -65,7 +62,6 @@ class DerivedSizes {
     return "derived.write_buffer_bytes=" + std::to_string(write_buffer_bytes) +
            "\nderived.table_bytes=" + std::to_string(table_bytes) +
            "\nderived.segment_bytes=" + std::to_string(segment_bytes) +
-           "\nderived.spare_segments=" + std::to_string(spare_segments) +
            "\nderived.merge_step_bytes=" + std::to_string(merge_step_bytes) +
            "\nderived.merge_space_bytes=" + std::to_string(merge_space_bytes) +
            "\nderived.reserve_bytes=" + std::to_string(reserve_bytes) + "\n";
