@@ -11,6 +11,14 @@ uint64_t TotalBytes(const std::vector<const PlacedRun*>& runs) {
   return bytes;
 }
 
+uint64_t InputBytes(const Version& version, const MergePick& pick) {
+  uint64_t bytes = 0;
+  for (const Run* run : version.newest_first()) {
+    if (pick.inputs.count(run->number()) != 0) bytes += run->bytes();
+  }
+  return bytes;
+}
+
 void AddInputs(const std::vector<const PlacedRun*>& runs, MergePick* pick) {
   for (const PlacedRun* placed : runs) pick->inputs.insert(placed->run->number());
 }
@@ -118,12 +126,59 @@ void Picker::SetBusy(const MergePick& pick) {
   busy_levels_.insert(pick.input_levels.begin(), pick.input_levels.end());
   busy_runs_.insert(pick.inputs.begin(), pick.inputs.end());
   busy_runs_.insert(pick.output_number);
+  running_.push_back(pick);
 }
 
 void Picker::SetIdle(const MergePick& pick) {
   for (const int level : pick.input_levels) busy_levels_.erase(level);
   for (const uint64_t number : pick.inputs) busy_runs_.erase(number);
   busy_runs_.erase(pick.output_number);
+  const auto same = [&pick](const MergePick& running) { return running.inputs == pick.inputs; };
+  running_.erase(std::remove_if(running_.begin(), running_.end(), same), running_.end());
+}
+
+bool Picker::IsInput(uint64_t run_number) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [run_number](const MergePick& pick) { return pick.inputs.count(run_number) != 0; });
+}
+
+double Picker::Score(const Version& version, int level) const {
+  const std::vector<PlacedRun>& runs = version.runs(level);
+  if (!HoldsOneRun(version, level)) return static_cast<double>(runs.size()) / size_ratio_;
+  uint64_t bytes = 0;
+  for (const PlacedRun& placed : runs) bytes += placed.run->bytes();
+  return static_cast<double>(bytes) / static_cast<double>(CapacityBytes(level));
+}
+
+uint64_t Picker::RoomBytes(const Version& version, int level) const {
+  const size_t slots = static_cast<size_t>(SlotsPerLevel(size_ratio_));
+  const uint64_t free_slots = slots - std::min(slots, version.runs(level).size());
+  const uint64_t run_bytes = level == 0 ? level0_run_bytes_ : CapacityBytes(level - 1);
+  return run_bytes > UINT64_MAX / (slots + 1) ? UINT64_MAX : free_slots * run_bytes;
+}
+
+uint64_t Picker::DebtBytes(const Version& version, int level) const {
+  for (const MergePick& pick : running_) {
+    if (pick.input_levels.count(level) != 0) return InputBytes(version, pick);
+  }
+  const auto due = PickLevel(version, level);
+  if (due) return due->moves ? 0 : InputBytes(version, *due);
+  const Runs runs = FreeRuns(version, level);
+  const bool waits = !HoldsOneRun(version, level) && runs.size() >= static_cast<size_t>(size_ratio_);
+  return waits ? TotalBytes(runs) : 0;
+}
+
+uint64_t Picker::DebtBytes(const Version& version) const {
+  uint64_t bytes = 0;
+  std::set<int> counted;
+  for (const MergePick& pick : running_) {
+    bytes += InputBytes(version, pick);
+    counted.insert(pick.input_levels.begin(), pick.input_levels.end());
+  }
+  for (int level = 0; level < version.levels(); ++level) {
+    if (counted.count(level) == 0) bytes += DebtBytes(version, level);
+  }
+  return bytes;
 }
 
 }  // namespace pmlsm

@@ -58,6 +58,21 @@ class Picker {
 
   uint64_t CapacityBytes(int level) const;
 
+  // --- For pacing and statistics ---
+
+  // Whether a merge that runs reads that run.
+  bool IsInput(uint64_t run_number) const;
+  // >= 1: the level is to be merged. Of runs, or, where the level is one run, of its capacity.
+  double Score(const Version& version, int level) const;
+  // Whether the level's runs take slots, which writers may run out of.
+  bool HasSlots(const Version& version, int level) const { return !HoldsOneRun(version, level); }
+  // What the level may still take in: runs of the usual size into its free slots.
+  uint64_t RoomBytes(const Version& version, int level) const;
+  // What the merge of this level that runs, or else the one that is due or waits for the level below, has yet to read.
+  uint64_t DebtBytes(const Version& version, int level) const;
+  // The same for all levels; a merge counts once.
+  uint64_t DebtBytes(const Version& version) const;
+
  private:
   using Runs = std::vector<const PlacedRun*>;
 
@@ -73,6 +88,7 @@ class Picker {
   uint64_t level0_run_bytes_;
   std::set<int> busy_levels_;
   std::set<uint64_t> busy_runs_;  // numbers; a merge's inputs keep theirs from step to step
+  std::vector<MergePick> running_;
 };
 
 }  // namespace pmlsm

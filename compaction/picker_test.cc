@@ -287,5 +287,57 @@ TEST(PickerSlotsTest, LevelZeroMergesBesideItsOwnMergeWhenSlotsRunShort) {
   ASSERT_NO_FATAL_FAILURE(levels.ExpectOrderOfAge());
 }
 
+TEST(PickerDebtTest, ALevelOwesItsMergeFromTheTimeThatItIsDueUntilItsSlotsAreFree) {
+  constexpr int kRatio = 4;
+  Levels levels(CompactionStyle::kTiered, kRatio, 4);
+  const auto debt = [&levels](int level) { return levels.picker().DebtBytes(levels.version(), level); };
+  for (int i = 0; i < kRatio - 1; ++i) levels.Flush();
+  EXPECT_EQ(debt(0), 0u);
+  EXPECT_EQ(levels.picker().RoomBytes(levels.version(), 0), (SlotsPerLevel(kRatio) - 3) * kFlushBytes);
+  EXPECT_DOUBLE_EQ(levels.picker().Score(levels.version(), 0), 0.75);
+  levels.Flush();
+  EXPECT_EQ(debt(0), 4 * kFlushBytes);
+  ASSERT_TRUE(levels.Start());
+  levels.Flush();
+  EXPECT_EQ(debt(0), 4 * kFlushBytes);
+  EXPECT_TRUE(levels.picker().IsInput(1));
+  EXPECT_FALSE(levels.picker().IsInput(6)) << "flushed since";
+  levels.Step(0);
+  EXPECT_EQ(debt(1), 0u) << "what the merge has written is no debt";
+  EXPECT_FALSE(levels.picker().IsInput(5)) << "the output";
+  EXPECT_EQ(levels.picker().DebtBytes(levels.version()), 4 * kFlushBytes);
+  levels.Finish(0);
+  EXPECT_EQ(levels.picker().DebtBytes(levels.version()), 0u);
+  EXPECT_FALSE(levels.picker().IsInput(1));
+}
+
+TEST(PickerDebtTest, ALevelThatWaitsForTheOneBelowOwesItsRuns) {
+  constexpr int kRatio = 2;
+  Levels levels(CompactionStyle::kTiered, kRatio, 3);
+  for (int run = 0; run < SlotsPerLevel(kRatio); ++run) {
+    levels.Flush();
+    levels.Flush();
+    ASSERT_TRUE(levels.Start());  // of level 0; those of level 1 are not let in
+    levels.Finish(0);
+  }
+  levels.Flush();
+  levels.Flush();
+  EXPECT_EQ(levels.picker().DebtBytes(levels.version(), 0), 2 * kFlushBytes);
+  EXPECT_EQ(levels.picker().DebtBytes(levels.version(), 1), 8 * kFlushBytes);
+  EXPECT_EQ(levels.picker().RoomBytes(levels.version(), 1), 0u);
+}
+
+TEST(PickerDebtTest, ALevelOfOneRunIsScoredByItsCapacityAndOwesForWhatItIsMergedWith) {
+  constexpr int kRatio = 2;
+  Levels levels(CompactionStyle::kLeveled, kRatio, 3);
+  for (int i = 0; i < 2; ++i) levels.Flush();
+  levels.Settle();
+  EXPECT_DOUBLE_EQ(levels.picker().Score(levels.version(), 1), 0.5);
+  EXPECT_TRUE(levels.picker().HasSlots(levels.version(), 0));
+  EXPECT_FALSE(levels.picker().HasSlots(levels.version(), 1));
+  for (int i = 0; i < 2; ++i) levels.Flush();
+  EXPECT_EQ(levels.picker().DebtBytes(levels.version(), 0), 4 * kFlushBytes) << "two runs and the one below";
+}
+
 }  // namespace
 }  // namespace pmlsm

@@ -3,6 +3,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "db/short_count.h"
+
 namespace pmlsm {
 namespace {
 
@@ -11,14 +13,6 @@ constexpr double kGiB = 1 << 30;
 constexpr double kMicrosASecond = 1e6;
 
 double Ratio(double a, double b) { return b == 0 ? 0 : a / b; }
-
-// RocksDB's columns with RocksDB's units: 12K, 3M, 4G.
-std::string ShortCount(uint64_t count) {
-  if (count < 10000) return std::to_string(count);
-  if (count < 10000000) return std::to_string(count / 1000) + "K";
-  if (count < 10000000000) return std::to_string(count / 1000000) + "M";
-  return std::to_string(count / 1000000000) + "G";
-}
 
 std::string ShortBytes(uint64_t bytes) {
   static constexpr const char* kUnits[] = {"KB", "MB", "GB", "TB"};

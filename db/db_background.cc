@@ -88,7 +88,11 @@ Status DBImpl::PublishState(const VersionRef& version, ManifestState* state) {
   return s;
 }
 
-void DBImpl::InstallView() { storage_->views.Install(active_, frozen_, version_); }
+// Each change of the memtables and runs: readers see it, and writers are paced by it.
+void DBImpl::InstallView() {
+  storage_->views.Install(active_, frozen_, version_);
+  UpdatePace();
+}
 
 void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
   log_->Write("%s: %s; writes are refused until the DB is opened again", what, error.ToString().c_str());

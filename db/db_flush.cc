@@ -29,6 +29,9 @@ void DBImpl::FlushFrozen() {
   job.snapshots = snapshots_.Sequences();
   job.run_number = state_.next_run_number++;
   flush_running_ = true;
+  flush_bytes_ = 0;
+  for (const MemTableRef& memtable : job.memtables) flush_bytes_ += memtable->rep->ApproximateBytes();
+  flush_began_ = std::chrono::steady_clock::now();
   const JobContext context = MakeJobContext();
   PlacedRun flushed;
   mutex_.Unlock();
@@ -39,8 +42,9 @@ void DBImpl::FlushFrozen() {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   hooks.Reached(HookPoint::kFlushWritten);
   mutex_.Lock();
-  if (s.ok()) s = InstallFlush(job, flushed);
   flush_running_ = false;
+  if (s.ok()) flush_speed_.Note(flush_bytes_, took.count() / 1000);
+  if (s.ok()) s = InstallFlush(job, flushed);
   if (s.ok()) {
     ++flushes_;
     NoteFlushStats(flushed, took, ThreadCpuMicros() - cpu_begin);

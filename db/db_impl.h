@@ -1,6 +1,7 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
 // snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_manual.cc (Flush,
-// CompactRange, WaitForCompact), db_space.cc, db_open.cc (open, recovery), db_close.cc, db_properties.cc.
+// CompactRange, WaitForCompact), db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
+// db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
@@ -15,6 +16,7 @@
 // a published manifest names is never written to; what none names may be reused once no view holds it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -30,9 +32,13 @@
 #include "db/compaction_stats.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
+#include "db/media_stats.h"
 #include "db/snapshot_list.h"
 #include "db/storage.h"
 #include "db/wal_writer.h"
+#include "db/write_pacer.h"
+#include "db/write_room.h"
+#include "db/write_stats.h"
 #include "levels/manifest.h"
 #include "levels/version.h"
 #include "memtable/memtable.h"
@@ -78,6 +84,7 @@ class DBImpl final : public DB {
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
+  static constexpr int kLevelsMax = 16;  // Options::num_levels
   static constexpr size_t kSpareSegments = 2;
 
   DBImpl(const Options& options, const std::string& name);
@@ -107,6 +114,7 @@ class DBImpl final : public DB {
   Status TryPrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
   bool HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const;
   Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
+  void CountWrite(uint64_t user_bytes, bool logged) REQUIRES(write_mutex_);
   void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
   Status SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_);
   Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
@@ -168,9 +176,24 @@ class DBImpl final : public DB {
   bool SpaceCameBack() REQUIRES(mutex_);
   bool WaitForMergedSpace() REQUIRES(mutex_);
 
+  // --- db_pacing.cc ---
+  void Pace(const WriteNeeds& needs) REQUIRES(write_mutex_);
+  void UpdatePace() REQUIRES(mutex_);
+  WriteLoad MakeWriteLoad() const REQUIRES(mutex_);
+  void NoteMergeSpeed(const MergeStep::Result& result, std::chrono::steady_clock::time_point begin)
+      REQUIRES(mutex_);
+
   // --- db_properties.cc ---
+  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
+  std::string PmemCounters() const;
+  Status CheckStructures() const REQUIRES(mutex_);
+
+  // --- db_stats.cc ---
   std::string LevelStats() REQUIRES(mutex_);
   std::string Stats() REQUIRES(mutex_);
+  std::vector<LevelShape> LevelShapes() const REQUIRES(mutex_);
+  WriteCounts CountWrites() const;
+  MediaFigures MakeMediaFigures() const REQUIRES(mutex_);
   static uint64_t ThreadCpuMicros();
   void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
                       uint64_t cpu_micros) REQUIRES(mutex_);
@@ -178,9 +201,6 @@ class DBImpl final : public DB {
   // `record`: BeginMergeStats' of the same thread.
   void EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
                      MergeRecord* record) REQUIRES(mutex_);
-  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
-  std::string PmemCounters() const;
-  Status CheckStructures() const REQUIRES(mutex_);
 
   // Constant after Open.
   const std::string name_;
@@ -190,6 +210,8 @@ class DBImpl final : public DB {
   std::unique_ptr<Storage> storage_;  // null once closed
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<Manifest> manifest_;
+  std::chrono::steady_clock::time_point opened_at_;
+  SequenceNumber sequence_at_open_ = 0;
 
   // Safe from any thread by themselves.
   std::atomic<SequenceNumber> last_sequence_{0};
@@ -197,10 +219,20 @@ class DBImpl final : public DB {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> write_blocked_{false};  // closed_ or a background error: writers look closer
   struct Counters {
-    PersistCounters log, flush, merge, manifest;
+    PersistCounters log, flush, manifest;
+    std::array<PersistCounters, kLevelsMax> merge_into;  // by output level
+
+    PersistCounts AllMerges() const {
+      PersistCounts all;
+      for (const PersistCounters& level : merge_into) all += Read(level);
+      return all;
+    }
   } counters_;
   std::atomic<uint64_t> user_bytes_written_{0};
+  std::atomic<uint64_t> writes_{0};
+  std::atomic<uint64_t> writes_without_log_{0};  // of writes_
   std::atomic<uint64_t> stall_micros_{0};
+  WritePacer pacer_;  // what sets its room holds mutex_, who pays write_mutex_
 
   Mutex write_mutex_;
   std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
@@ -219,7 +251,13 @@ class DBImpl final : public DB {
   SnapshotList snapshots_ GUARDED_BY(mutex_);
   Picker picker_ GUARDED_BY(mutex_);
   std::optional<MergeChooser> merge_chooser_ GUARDED_BY(mutex_);  // has a value once the medium is known
-  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;         // some write since Open had disableWAL
+  SpeedMeter flush_speed_ GUARDED_BY(mutex_);
+  SpeedMeter merge_speed_ GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point flush_began_ GUARDED_BY(mutex_);  // the one that runs
+  uint64_t flush_bytes_ GUARDED_BY(mutex_) = 0;                           // of its memtables
+  double user_share_ GUARDED_BY(mutex_) = 1;               // user bytes of a byte of the memtable frozen last
+  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;   // user_bytes_written_ at the last SwitchMemTable
+  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;
   int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running
@@ -238,6 +276,7 @@ class DBImpl final : public DB {
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
   CompactionStats compaction_stats_ GUARDED_BY(mutex_){options_.num_levels};
+  WriteStats write_stats_ GUARDED_BY(mutex_);
   uint64_t log_end_ GUARDED_BY(mutex_) =
       kLogAlignment;  // log position where the first segment of this open begins
   std::vector<std::thread> threads_;

@@ -91,9 +91,10 @@ Status DBImpl::MergeRuns(MergePick pick) {
     MergeStep step = MakeMergeStep(pick, choice.order);
     step.filters = filters;
     MergeStep::Result result;
+    const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
-    s = step.Execute(context, &counters_.merge, &result);
+    s = step.Execute(context, &counters_.merge_into[pick.output_level], &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
     // A snapshot that came meanwhile may see what the filter took: the step goes once more, without it.
@@ -104,13 +105,16 @@ Status DBImpl::MergeRuns(MergePick pick) {
       DiscardMerge(result);
       continue;
     }
+    NoteMergeSpeed(result, step_begin);
     if (s.ok()) s = InstallMerge(result);
-    total.done = s.ok() && result.done;
+    if (s.ok()) {
+      total.done = result.done;
+      total.entries_read += result.entries_read;
+      total.entries_written += result.entries_written;
+      total.bytes_written += result.bytes_written;
+      total.bytes_moved += result.bytes_moved;
+    }
     if (s.IsNoSpace() && ReleaseMergeSpace()) s = Status::OK();  // this step again
-    total.entries_read += result.entries_read;
-    total.entries_written += result.entries_written;
-    total.bytes_written += result.bytes_written;
-    total.bytes_moved += result.bytes_moved;
     step = MergeStep();
     result = MergeStep::Result();
     storage_->views.Reclaim();
@@ -127,9 +131,8 @@ Status DBImpl::MergeRuns(MergePick pick) {
     NoteSpace();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     EndMergeStats(total, took, &record);
-    // A step that ran out of space and was tried again may have written more than it read.
     merge_chooser_->NoteMerge(pick.output_level, total.entries_read,
-                              total.entries_read - std::min(total.entries_read, total.entries_written));
+                              total.entries_read - total.entries_written);
     log_->Write("merge: %zu runs into run %" PRIu64 " of level %d, %" PRIu64 " of %" PRIu64
                 " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,

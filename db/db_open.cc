@@ -282,6 +282,8 @@ Status DBImpl::WriteInfoFiles() const {
 
 // Step 6.
 void DBImpl::StartBackground() {
+  opened_at_ = std::chrono::steady_clock::now();
+  sequence_at_open_ = last_sequence_.load(std::memory_order_relaxed);
   for (int i = 0; i < options_.max_background_jobs; ++i)
     threads_.emplace_back([this, i] { BackgroundThread(i); });
 }

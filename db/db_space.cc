@@ -63,6 +63,7 @@ void DBImpl::NoteLackOfSpace(const char* what, const Status& error, bool* flag) 
   room_at_lack_ = RoomBytes();
   space_retry_at_ = std::chrono::steady_clock::now() + space_retry_pause_;
   space_retry_pause_ = std::min(2 * space_retry_pause_, kHousekeepingPauseMax);
+  UpdatePace();
 }
 
 void DBImpl::NoteSpace() {
@@ -70,6 +71,7 @@ void DBImpl::NoteSpace() {
   flush_tries_without_space_ = 0;
   room_at_lack_ = UINT64_MAX;
   space_retry_pause_ = kHousekeepingPause;
+  UpdatePace();
 }
 
 // Flushes will get nowhere until space comes back: they have been tried more than once, no merge is at work

@@ -78,8 +78,7 @@ Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice
     wal_->AppendStaged(sequence, 1, options.sync);
   }
   active_rep_->Insert(key, MakeTag(sequence, type), value);
-  user_bytes_written_.store(user_bytes_written_.load(std::memory_order_relaxed) + key.size() + value.size(),
-                            std::memory_order_relaxed);
+  CountWrite(key.size() + value.size(), !options.disableWAL);
   return FinishWrite(sequence, options.sync && !options.disableWAL);
 }
 
@@ -99,8 +98,7 @@ Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (!s.ok()) return s;
   }
   InsertBatch(records, first);
-  user_bytes_written_.store(user_bytes_written_.load(std::memory_order_relaxed) + records.size(),
-                            std::memory_order_relaxed);
+  CountWrite(records.size(), !options.disableWAL);
   return FinishWrite(first + batch->Count() - 1, options.sync && !options.disableWAL);
 }
 
@@ -123,6 +121,16 @@ Status DBImpl::LogBatch(Slice records, SequenceNumber first, uint32_t count, boo
   }
   wal_->Append(records, first, count, sync);
   return Status::OK();
+}
+
+// Plain additions to what the writer alone changes.
+void DBImpl::CountWrite(uint64_t user_bytes, bool logged) {
+  const auto add = [](std::atomic<uint64_t>* to, uint64_t count) {
+    to->store(to->load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  };
+  add(&user_bytes_written_, user_bytes);
+  add(&writes_, 1);
+  if (!logged) add(&writes_without_log_, 1);
 }
 
 void DBImpl::InsertBatch(Slice records, SequenceNumber first) {
@@ -152,6 +160,7 @@ Status DBImpl::FinishWrite(SequenceNumber last, bool needs_fence) {
 // After OK, the write has room in the log and the memtable, and its tables will have it in the pool. Changes
 // nothing if it answers NoSpace.
 Status DBImpl::PrepareWrite(const WriteNeeds& needs) {
+  if (pacer_.paces()) Pace(needs);
   Status s = TryPrepareWrite(needs);
   if (!s.IsNoSpace()) return s;
   {
@@ -206,6 +215,10 @@ Status DBImpl::SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) 
   if (s.ok()) s = SwitchSegment(payload_bytes, use);
   if (!s.ok()) return s;
   active_->largest_sequence = last_sequence_.load(std::memory_order_relaxed);
+  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
+                                  static_cast<double>(active_rep_->ApproximateBytes()));
+  user_bytes_at_switch_ = user_bytes;
   frozen_.insert(frozen_.begin(), active_);
   active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, wal_->segment().number);
   active_rep_ = active_->rep.get();

@@ -42,6 +42,14 @@ run "${small[@]}" --use_existing_db --benchmarks=fillseq,readseq
 expect_line '^fillseq      : skipped'
 expect_line '^readseq      : .* 20000 operations;'
 
+# The longest write against that of a bare log.
+run "${small[@]}" --json="$work/floor.json" --benchmarks=appendfloor,fillrandom,readrandom
+expect_line '^appendfloor  : .* 20000 operations;'
+expect_line '^  longest write [0-9.]+ ms, P99.9 [0-9.]+ ms$'
+expect_line '^  longest write [0-9.]+ ms, P99.9 [0-9.]+ ms; [0-9.]+ ms above appendfloor.s longest$'
+[ "$(grep -c '"max_above_floor_us":' "$work/floor.json")" = 1 ] || fail "max_above_floor_us: not once in the JSON file"
+if ls "$work"/db.floor* 2>/dev/null; then fail "appendfloor left its pool"; fi
+
 # Threads, batches, a writer beside readers, deletes.
 run "${small[@]}" --threads=2 --batch_size=10 --benchmarks=fillrandom,readrandom,readwhilewriting,seekrandomwhilewriting,deleterandom
 expect_line '^readrandom   : .* \(40000 of 40000 found\)$'

@@ -97,6 +97,68 @@ TEST_P(OrderTest, AReadFinishesOnTheViewThatItTook) {
   ASSERT_NO_FATAL_FAILURE(ExpectHolds(db_.get(), model_));
 }
 
+TEST_P(OrderTest, WritersSlowDownInTheLastMemtableUntilItsFlushIsDone) {
+  const auto rate = [this] {
+    uint64_t bytes_per_second = 0;
+    EXPECT_TRUE(db_->GetIntProperty("pmlsm.actual-delayed-write-rate", &bytes_per_second));
+    return bytes_per_second;
+  };
+  const auto stall_micros = [this] {
+    uint64_t micros = 0;
+    EXPECT_TRUE(db_->GetIntProperty("pmlsm.write-stall-micros", &micros));
+    return micros;
+  };
+  ASSERT_NO_FATAL_FAILURE(Put("first", "value"));
+  ASSERT_OK(db_->Flush());  // whose speed is then known
+  EXPECT_EQ(rate(), 0u);
+  Hold hold(HookPoint::kFlushPicked);
+  // The memtables but the last one: at full speed.
+  for (int i = 0; rate() == 0 && i < 300; ++i)
+    ASSERT_NO_FATAL_FAILURE(Put(std::to_string(i), std::string(900, 'a')));
+  hold.WaitUntilHeld();
+  uint64_t frozen = 0;
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.num-immutable-mem-table", &frozen));
+  EXPECT_EQ(frozen, static_cast<uint64_t>(options_.max_write_buffer_number - 1));
+  EXPECT_GT(rate(), 0u);
+  EXPECT_EQ(stall_micros(), 0u);
+  // The last one, as good as full: in pauses.
+  uint64_t active = 0;
+  for (int i = 0; active < options_.write_buffer_size * 15 / 16 && i < 300; ++i) {
+    ASSERT_NO_FATAL_FAILURE(Put(std::to_string(i), std::string(100, 'b')));
+    ASSERT_TRUE(db_->GetIntProperty("pmlsm.cur-size-active-mem-table", &active));
+  }
+  // So small a hash memtable is filled by one step of its index.
+  if (GetParam() == MemTableType::kSorted) {
+    EXPECT_GT(stall_micros(), 0u);
+  }
+  hold.Release();
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db_->WaitForCompact());
+  EXPECT_EQ(rate(), 0u);
+  ASSERT_NO_FATAL_FAILURE(ExpectHolds(db_.get(), model_));
+}
+
+TEST_P(OrderTest, StatisticsAndDebtShowWhatAMergeReads) {
+  Hold hold(HookPoint::kMergeStepPicked);
+  for (int run = 0; run < options_.size_ratio; ++run) {
+    ASSERT_NO_FATAL_FAILURE(Put("key", std::to_string(run)));
+    ASSERT_OK(db_->Flush());
+  }
+  hold.WaitUntilHeld();
+  std::string stats;
+  ASSERT_TRUE(db_->GetProperty("pmlsm.stats", &stats));
+  EXPECT_NE(stats.find("\n  L0      2/2 "), std::string::npos) << stats;
+  uint64_t debt = 0, bytes = 0;
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.estimate-pending-compaction-bytes", &debt));
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.total-run-bytes", &bytes));
+  EXPECT_EQ(debt, bytes);
+  EXPECT_GT(debt, 0u);
+  hold.Release();
+  ASSERT_OK(db_->WaitForCompact());
+  ASSERT_TRUE(db_->GetIntProperty("pmlsm.estimate-pending-compaction-bytes", &debt));
+  EXPECT_EQ(debt, 0u);
+}
+
 TEST_P(OrderTest, WritersWaitForAFlushThatHangsAndGoOn) {
   Hold hold(HookPoint::kFlushPicked);
   std::atomic<int> written{0};

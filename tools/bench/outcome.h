@@ -38,9 +38,15 @@ struct Outcome {
   uint64_t writer_operations = 0;
   double writer_ops_per_second = 0;
   Histogram histogram;
+  // Of writes: the longest append of the last appendfloor before this; 0 = there was none.
+  uint64_t floor_nanos = 0;
   bool has_pmem_counts = false;
   PmemCountsByClass pmem;
 
+  // How much longer the longest write took than that; 0 if it did not.
+  uint64_t NanosAboveFloor() const {
+    return histogram.max() > floor_nanos ? histogram.max() - floor_nanos : 0;
+  }
   double OpsPerSecond() const { return seconds > 0 ? static_cast<double>(operations) / seconds : 0; }
 };
 

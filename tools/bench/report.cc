@@ -72,6 +72,16 @@ std::string Message(const Workload& workload, const Outcome& o) {
   return text;
 }
 
+void PrintLongest(const Outcome& o) {
+  constexpr double kMilli = 1e6;
+  printf("  longest write %.3f ms, P99.9 %.3f ms", static_cast<double>(o.histogram.max()) / kMilli,
+         o.histogram.Percentile(99.9) / kMilli);
+  if (o.floor_nanos != 0) {
+    printf("; %.3f ms above appendfloor's longest", static_cast<double>(o.NanosAboveFloor()) / kMilli);
+  }
+  printf("\n");
+}
+
 void PrintPmemRow(const std::string& name, const PmemCounts& counts, double operations) {
   printf("  %-12s %12.1f %12.2f %12.2f %12.3f\n", name.c_str(),
          static_cast<double>(counts.bytes) / operations, static_cast<double>(counts.lines) / operations,
@@ -135,6 +145,7 @@ void PrintOutcome(const Config& config, const Workload& workload, const Outcome&
   if (workload.kind == Workload::Kind::kThreadsAndWriter)
     printf(" beside %.0f writes/sec", o.writer_ops_per_second);
   printf("\n");
+  if (workload.IsWrite() && o.histogram.count() > 0) PrintLongest(o);
   if (o.has_pmem_counts) PrintPmemCounts(o);
   if (config.histogram && o.histogram.count() > 0)
     printf("Microseconds per %s:\n%s\n", workload.operation, o.histogram.ToString().c_str());

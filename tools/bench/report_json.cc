@@ -46,6 +46,10 @@ Json ToJson(const Config& config, const std::string& medium, const Outcome& o) {
       {"p999_us", o.histogram.Percentile(99.9) / kMicro},
       {"max_us", static_cast<double>(o.histogram.max()) / kMicro},
   };
+  if (o.floor_nanos != 0) {
+    json["floor_max_us"] = static_cast<double>(o.floor_nanos) / kMicro;
+    json["max_above_floor_us"] = static_cast<double>(o.NanosAboveFloor()) / kMicro;
+  }
   if (o.has_pmem_counts) {
     Json& pmem = json["pmem"];
     for (const auto& [name, counts] : o.pmem) pmem[name] = ToJson(counts);

@@ -65,6 +65,7 @@ class Runner {
   const std::unique_ptr<Engine> engine_;
   Shared shared_;
   bool is_empty_ = false;  // nothing was run on the DB since it was created
+  uint64_t floor_nanos_ = 0;
   std::vector<Outcome> outcomes_;
 };
 
@@ -105,10 +106,15 @@ Status Runner::RunOne(const Workload& workload) {
       if (!s.ok()) return s;
     }
   }
-  is_empty_ = false;
+  if (!workload.is_floor) is_empty_ = false;
   PmemCountsByClass before, after;
   const bool counted = ReadPmemCounts(&before);
   Outcome outcome = RunThreads(workload);
+  if (workload.is_floor) {
+    floor_nanos_ = outcome.histogram.max();
+  } else if (workload.IsWrite()) {
+    outcome.floor_nanos = floor_nanos_;
+  }
   if (counted && ReadPmemCounts(&after)) {
     outcome.has_pmem_counts = true;
     outcome.pmem = Difference(after, before);
@@ -210,7 +216,7 @@ void Runner::NoteWhatWasWritten(Workload::Fill fill, const Outcome& outcome) {
 uint64_t Runner::OperationsWanted(const Workload& workload) const {
   if (config_.duration_seconds > 0) return 0;
   const std::string name = workload.name;
-  uint64_t each_thread = workload.operation == std::string("write") ? config_.writes : config_.reads;
+  uint64_t each_thread = workload.IsWrite() ? config_.writes : config_.reads;
   if (workload.operation == std::string("delete")) each_thread = config_.deletes;
   return each_thread * static_cast<uint64_t>(config_.threads);
 }

@@ -19,6 +19,8 @@ constexpr Workload kWorkloads[] = {
      Summary::kNone, Fill::kRandom},
     {"overwrite", "write N entries whose keys are drawn from the written ones", Kind::kThreads, Overwrite,
      "write"},
+    {"appendfloor", "append N records to a bare log in PMem beside a busy thread; not in the DB",
+     Kind::kThreads, AppendToFloor, "write", Summary::kNone, Fill::kNone, true},
     {"updaterandom", "N times: read a written key, then write it", Kind::kThreads, UpdateRandom, "update",
      Summary::kUpdates},
     {"readrandom", "read N keys drawn from the written ones", Kind::kThreads, ReadRandom, "read",

@@ -81,6 +81,10 @@ struct Workload {
   Summary summary = Summary::kNone;
   // Starts from an empty DB and writes these keys.
   Fill fill = Fill::kNone;
+  // Writes, but not into the DB: later writes are compared with it.
+  bool is_floor = false;
+
+  bool IsWrite() const { return operation == std::string("write"); }
 };
 
 // Null if there is no benchmark of that name.
@@ -95,6 +99,7 @@ void FillRandom(Thread* thread);
 void Overwrite(Thread* thread);
 void DeleteSequential(Thread* thread);
 void DeleteRandom(Thread* thread);
+void AppendToFloor(Thread* thread);
 void WriteUntilStopped(Thread* thread);  // the writer beside the readers
 // Reads (workloads_read.cc):
 void ReadRandom(Thread* thread);

@@ -1,6 +1,8 @@
 // Fills, overwrites and deletes.
 #include <algorithm>
+#include <memory>
 
+#include "tools/bench/append_floor.h"
 #include "tools/bench/work_limit.h"
 #include "tools/bench/workloads.h"
 
@@ -90,6 +92,22 @@ void DeleteRandom(Thread* thread) {
   const Config& config = thread->config;
   DeleteAll(thread, WorkLimit(config.deletes, config.duration_seconds),
             [thread](uint64_t) { return thread->DrawAny(); });
+}
+
+void AppendToFloor(Thread* thread) {
+  const Config& config = thread->config;
+  std::unique_ptr<AppendFloor> floor;
+  thread->Check(
+      AppendFloor::New(config.engine_options.path + ".floor-" + std::to_string(thread->index), &floor));
+  thread->stats.Start();  // anew: the pool is not what is measured
+  WorkLimit limit(config.writes, config.duration_seconds);
+  while (!limit.Done()) {
+    const uint64_t number = thread->DrawAny();
+    thread->Check(floor->Append(thread->Key(number), thread->values.Next(number)));
+    ++thread->stats.writes;
+    thread->stats.bytes += config.key_bytes + config.value_bytes;
+    thread->stats.FinishedOps(1);
+  }
 }
 
 void WriteUntilStopped(Thread* thread) {
