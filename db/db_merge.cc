@@ -34,17 +34,22 @@ std::optional<MergePick> DBImpl::PickForSpace() {
   return picker_.PickAll(*version_);
 }
 
-// A run goes to another level as it is. CRASH before the publish: it is where it was.
+// A run goes to another level as it is: 1. Publish a level array that has its descriptor there. 2. Show the new
+// version. CRASH before 1: it is where it was. Tables and descriptor stay where they lie.
 Status DBImpl::MoveRun(const MergePick& pick) {
   VersionEdit edit;
+  uint64_t bytes = 0;
   edit.removed = pick.inputs;
   for (const PlacedRun& placed : version_->runs(pick.source_level)) {
-    if (pick.inputs.count(placed.run->number()) != 0) edit.added.push_back({pick.output_level, placed});
+    if (pick.inputs.count(placed.run->number()) == 0) continue;
+    edit.added.push_back({pick.output_level, placed});
+    bytes += placed.run->bytes();
   }
   ManifestState next = state_;
-  const Status s = PublishState(version_->Apply(edit), &next);
+  const Status s = PublishState(version_->Apply(edit), &next);  // 1
   if (s.ok()) {
-    InstallView();
+    InstallView();  // 2
+    compaction_stats_.NoteMove(pick.output_level, bytes);
     log_->Write("move: run %" PRIu64 " of level %d to level %d", *pick.inputs.begin(), pick.source_level,
                 pick.output_level);
   } else if (s.IsNoSpace()) {

@@ -108,10 +108,13 @@ struct PMLSM_EXPORT Options {
 
   CompactionStyle compaction_style = CompactionStyle::kTiered;
 
-  // A level with this many runs is merged into the next. Range: 2 to 32.
+  // How much larger a level is than the one above it. Where a level holds several runs (tiered: all; lazy-leveled:
+  // all but the deepest in use; leveled: level 0), it is merged into the next when it has this many. Where it holds
+  // one, it is merged when it has more than write_buffer_size * size_ratio^(level + 1) bytes. Range: 2 to 32.
   int size_ratio = 8;
 
-  // Range: 1 to 16. Runs of the last level merge within it.
+  // Levels there may be; a DB uses as many as its size asks for. The last one has no bound: its runs merge within
+  // it. A DB that has used more keeps them. Range: 1 to 16.
   int num_levels = 7;
 
   // A table's size in PMem, bytes, at most: tables are smaller where merges have to go in smaller steps (a value
