@@ -176,7 +176,11 @@ struct FlushOptions {
   bool wait = true;
 };
 
-// Room for the choices of a manual merge; none yet. It runs alone: other merges wait for it, and it for them.
-struct CompactRangeOptions {};
+struct CompactRangeOptions {
+  // true: no other merge runs beside it; they wait for it, and it for them. Flushes go on, so writers wait only if
+  // level 0 runs out of slots (2 * size_ratio runs) meanwhile. false: once it has started, others run, too, and
+  // those of upper levels go between its steps; it may take longer.
+  bool exclusive_manual_compaction = true;
+};
 
 }  // namespace pmlsm
