@@ -74,14 +74,19 @@ class BackgroundTest : public ::testing::TestWithParam<int> {
     ASSERT_OK(db_->Put({}, std::to_string(i), value));
     model_[std::to_string(i)] = value;
   }
-  // Leaves runs whose merge takes several steps, none of it done, and opens the DB anew: the merge is due.
+  // Leaves 40 runs, whose merge takes several steps, and opens the DB anew: the merge is due.
   void OpenWithAMergeDue() {
+    const Options options = options_;
     options_.disable_auto_compactions = true;
+    options_.write_buffer_size = 1 << 20;
     ASSERT_NO_FATAL_FAILURE(Open());
-    for (int i = 0; i < 10000; ++i) ASSERT_NO_FATAL_FAILURE(Put(i % 6000, static_cast<char>('a' + i / 6000)));
+    for (int i = 0; i < 10000; ++i) {
+      ASSERT_NO_FATAL_FAILURE(Put(i % 6000, static_cast<char>('a' + i / 6000)));
+      if (i % 250 == 249) ASSERT_OK(db_->Flush());
+    }
     ASSERT_OK(db_->Close());
     db_.reset();
-    options_.disable_auto_compactions = false;
+    options_ = options;
     ASSERT_NO_FATAL_FAILURE(Open());
   }
 
@@ -233,9 +238,7 @@ TEST_P(BackgroundTest, CloseCutsALargeMergeShort) {
 // A lone thread's, between two steps of a merge; that of two does not even wait for the first.
 TEST_P(BackgroundTest, AFlushWaitsForOneStepOfAMergeAtMost) {
   if (!Hooks::kActive) GTEST_SKIP() << "a release build";
-  // Slots of level 0 are not what a flush waits for.
-  options_.size_ratio = 32;
-  options_.write_buffer_size = 256 << 10;
+  options_.size_ratio = 32;  // slots of level 0 are not what a flush waits for
   Watch watch;
   watch.HoldSteps();
   ASSERT_NO_FATAL_FAILURE(OpenWithAMergeDue());
