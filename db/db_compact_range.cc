@@ -69,7 +69,7 @@ Status DBImpl::MergeRange(const KeyBounds& bounds, const MergePick& all) {
     }
   }
   if (cuts.empty()) return Status::OK();
-  if (cuts.size() == 1 && cuts[0].level == all.output_level &&
+  if (cuts.size() == 1 && cuts[0].level == all.output_level && options_.compaction_filter == nullptr &&
       HoldsOnlyNewest(*cuts[0].run.run, bounds, options_.comparator)) {
     return Status::OK();
   }
@@ -118,7 +118,7 @@ Status DBImpl::CutRun(RunCut* cut) {
   job.below_number = state_.next_run_number++;
   job.inside_number = state_.next_run_number++;
   job.above_number = state_.next_run_number++;
-  const JobContext context = MakeJobContext(sizes_.table_bytes);
+  const JobContext context = MakeJobContext();
   MergeStep::Result result;
   ++steps_running_;
   mutex_.Unlock();
@@ -153,8 +153,7 @@ bool DBImpl::Join(int level, const std::set<uint64_t>& numbers) {
   if (runs.size() < 2 || !background_error_.ok()) return false;
   PlacedRun joined{JoinRuns(options_.comparator, state_.next_run_number++, runs), {}};
   if (joined.run == nullptr) return false;
-  Status s = WriteDescriptor(MakeJobContext(sizes_.table_bytes), *joined.run, &counters_.merge,
-                             &joined.descriptor);
+  Status s = WriteDescriptor(MakeJobContext(), *joined.run, &counters_.merge, &joined.descriptor);
   if (s.ok()) {
     result.new_descriptors.push_back(joined.descriptor);
     result.edit.added.push_back({level, std::move(joined)});
