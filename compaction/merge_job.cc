@@ -11,6 +11,9 @@
 namespace pmlsm {
 namespace {
 
+// Large values: a step looks whether it is cancelled after so many bytes, too.
+constexpr uint64_t kBytesBetweenCancelChecks = 4 << 20;
+
 // Where a step ended: at the end of the inputs, or before the user key `key`.
 struct Cut {
   bool at_end = true;
@@ -25,13 +28,9 @@ std::unique_ptr<InternalIterator> OpenInputs(const MergeStep& step, const MergeP
 }
 
 // Whether runs that are older than all inputs may hold a key of [smallest, largest].
-bool HeldBelow(const MergeStep& step, const Comparator* comparator, const Slice& smallest,
-               const Slice& largest) {
+bool HeldBelow(const MergeStep& step, const Slice& smallest, const Slice& largest) {
   for (const auto& run : step.older) {
-    if (comparator->Compare(largest, run->smallest()) >= 0 &&
-        comparator->Compare(smallest, run->largest()) <= 0) {
-      return true;
-    }
+    if (run->Overlaps(&smallest, &largest)) return true;
   }
   return false;
 }
@@ -47,12 +46,11 @@ std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& contex
   if (!step.takes_over_tables || Filter(step, context) != nullptr) return {{nullptr, std::move(inputs)}};
   // A run of smaller tables would have more of them than its descriptor and the reads like.
   constexpr uint64_t kLeastShare = 2;
-  const Comparator* const comparator = context.table_options.comparator;
   MergePlanRules rules;
-  rules.comparator = comparator;
+  rules.comparator = context.table_options.comparator;
   rules.table_bytes_min = context.table_bytes / kLeastShare;
   rules.keeps_tombstones = [&](const Table& table) {
-    return HeldBelow(step, comparator, table.smallest(), table.largest());
+    return HeldBelow(step, table.smallest(), table.largest());
   };
   return PlanMerge(rules, inputs);
 }
@@ -60,16 +58,16 @@ std::vector<MergePiece> PlanStep(const MergeStep& step, const JobContext& contex
 // Writes the tables of one piece.
 Status WritePiece(const MergeStep& step, const MergePiece& piece, const JobContext& context,
                   RunWriter* writer, MergeStep::Result* result, Cut* cut) {
-  const Comparator* const comparator = context.table_options.comparator;
   SurvivorRules rules;
-  rules.comparator = comparator;
+  rules.comparator = context.table_options.comparator;
   rules.snapshots = step.snapshots;
-  rules.held_below = [&](const Slice& key) { return HeldBelow(step, comparator, key, key); };
+  rules.held_below = [&](const Slice& key) { return HeldBelow(step, key, key); };
   rules.merge_operator = context.merge_operator;
   rules.filter = Filter(step, context);
   rules.filter_level = step.output_level;
   rules.cancelled = context.cancelled;
   Survivors survivors(std::move(rules), OpenInputs(step, piece, context));
+  uint64_t unchecked_bytes = 0;  // since the last look
   for (survivors.SeekToFirst(); survivors.valid(); survivors.Next()) {
     const Entry& entry = survivors.entry();
     // Whether all versions of some keys, and none of this one, have been dealt with.
@@ -88,6 +86,10 @@ Status WritePiece(const MergeStep& step, const MergePiece& piece, const JobConte
       return Status::OK();
     }
     ++result->entries_written;
+    unchecked_bytes += entry.key.size() + entry.value.size();
+    if (unchecked_bytes < kBytesBetweenCancelChecks) continue;
+    if (context.cancelled()) return Status::ShutdownInProgress("merge cancelled");
+    unchecked_bytes = 0;
   }
   result->entries_read += survivors.entries_read();
   return survivors.status();

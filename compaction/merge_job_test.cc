@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmem/test_dir.h"
+#include "compaction/job_test_support.h"
 #include "util/hash.h"
 
 namespace pmlsm {
@@ -17,60 +17,7 @@ namespace {
 
 constexpr int kKeys = 400;
 
-std::string Key(int i) { return "key" + std::to_string(1000 + i); }
-
-class MergeStepTest : public testing::Test {
- protected:
-  MergeStepTest() {
-    PoolOptions options;
-    options.set_dir = dir_.Sub("db");
-    options.create = true;
-    options.max_pmem_bytes = 32 << 20;
-    options.extent_bytes = 4 << 10;
-    options.client_bytes = 4096;
-    EXPECT_TRUE(Pool::Open(options, &pool_).ok());
-    extents_ = std::make_unique<ExtentAllocator>(pool_.get());
-    publisher_ = Publisher::New(FailureAtomicity::kAtomic, pool_.get());
-    context_.pool = pool_.get();
-    context_.extents = extents_.get();
-    context_.publisher = publisher_.get();
-    context_.table_options = {comparator_, 256, 10};
-    context_.table_bytes = 4 << 10;
-    context_.destination = MergeDestination::kDirect;
-    context_.next_table_number = [this] { return ++tables_; };
-    context_.cancelled = [] { return false; };
-  }
-
-  // Keys [begin, end) but those in `without`; all of them with sequence numbers from `sequence` on.
-  std::vector<TableRef> MakeTables(int begin, int end, SequenceNumber sequence,
-                                   const std::set<int>& without) {
-    RunWriter writer(context_, &counters_);
-    const std::string value(100, 'v');
-    for (int i = begin; i < end; ++i) {
-      if (without.count(i) != 0) continue;
-      const std::string key = Key(i);
-      EXPECT_TRUE(writer.Add({key, MakeTag(sequence + i, ValueType::kValue), value}).ok());
-    }
-    std::vector<TableRef> tables;
-    EXPECT_TRUE(writer.Finish(&tables).ok());
-    return tables;
-  }
-
-  PlacedRun Place(std::shared_ptr<const pmlsm::Run> run) {
-    PlacedRun placed{std::move(run), {}};
-    EXPECT_TRUE(WriteDescriptor(context_, *placed.run, &counters_, &placed.descriptor).ok());
-    return placed;
-  }
-
-  const Comparator* const comparator_ = BytewiseComparator();
-  TestDir dir_;
-  std::unique_ptr<Pool> pool_;
-  std::unique_ptr<ExtentAllocator> extents_;
-  std::unique_ptr<Publisher> publisher_;
-  PersistCounters counters_;
-  JobContext context_;
-  uint64_t tables_ = 0;
-};
+using MergeStepTest = JobTest;
 
 // A merge moved the keys below the middle out of the old run, dropping a deleted one, and was cut off. The
 // next merge starts from the first key again and cuts below the middle.
@@ -104,6 +51,30 @@ TEST_F(MergeStepTest, RestOfAnUnfinishedMergeNeverGrowsBack) {
   EXPECT_TRUE(old_run_is_there);
 }
 
+TEST_F(MergeStepTest, ACancelIsSeenAfterAFewLargeValues) {
+  constexpr int kLarge = 30;
+  context_.table_bytes = 1 << 20;
+  std::vector<OwnedEntry> entries;
+  for (int i = 0; i < kLarge; ++i) {
+    entries.push_back({Key(i), MakeTag(1000, ValueType::kValue), std::string(400 << 10, 'v')});
+  }
+  // And older versions of the same keys, or the tables would be taken over.
+  const PlacedRun large = PlaceTables(1, JobTest::MakeTables(entries));
+  const PlacedRun small = PlaceTables(2, JobTest::MakeTables(0, kLarge, 10, {}));
+  const uint64_t used = extents_->used_bytes();
+  context_.cancelled = [] { return true; };
+  MergeStep step;
+  step.inputs = {{0, large}, {0, small}};
+  step.output_number = 3;
+  step.step_bytes = 1 << 30;
+  MergeStep::Result result;
+  EXPECT_TRUE(step.Execute(context_, &counters_, &result).IsShutdownInProgress());
+  EXPECT_GT(result.entries_written, 0u);
+  EXPECT_LE(result.entries_written, 4096u / 400 + 1) << "4 MiB of the large ones";
+  result = MergeStep::Result();
+  EXPECT_EQ(extents_->used_bytes(), used);
+}
+
 // ---- Tables that are taken over ----
 
 class TakeOverTest : public MergeStepTest {
@@ -120,10 +91,6 @@ class TakeOverTest : public MergeStepTest {
     EXPECT_TRUE(step.Execute(context_, &counters_, &result).ok());
     EXPECT_TRUE(result.done);
     return result;
-  }
-
-  PlacedRun PlaceTables(uint64_t number, std::vector<TableRef> tables) {
-    return Place(std::make_shared<const pmlsm::Run>(comparator_, number, std::move(tables), false, ""));
   }
 
   static uint64_t Bytes(const std::vector<TableRef>& tables) {

@@ -34,7 +34,7 @@ uint64_t Picker::CapacityBytes(int level) const {
 Picker::Runs Picker::FreeRuns(const Version& version, int level) const {
   Runs runs;
   for (const PlacedRun& placed : version.runs(level)) {
-    if (busy_runs_.count(placed.run->number()) == 0) runs.push_back(&placed);
+    if (!IsBusy(placed.run->number())) runs.push_back(&placed);
   }
   return runs;
 }
@@ -75,8 +75,21 @@ std::optional<MergePick> Picker::PickLevel(const Version& version, int level) co
   if (pick.output_level != level && HoldsOneRun(version, pick.output_level)) {
     AddInputs(FreeRuns(version, pick.output_level), &pick);
   }
+  if (pick.output_level != level && !AddNewerBelow(version, runs, &pick)) return std::nullopt;
   pick.moves = pick.inputs.size() == 1;
   return pick;
+}
+
+// Runs of the output level with newer entries than all of `runs`. False if another merge has one: its turn first.
+bool Picker::AddNewerBelow(const Version& version, const Runs& runs, MergePick* pick) const {
+  SequenceNumber newest = 0;
+  for (const PlacedRun* placed : runs) newest = std::max(newest, placed->run->sequence_max());
+  for (const PlacedRun& placed : version.runs(pick->output_level)) {
+    if (placed.run->sequence_max() < newest) break;
+    if (IsBusy(placed.run->number())) return false;
+    pick->inputs.insert(placed.run->number());
+  }
+  return true;
 }
 
 // The merge of level 0 that is under way still holds its slots. The result stays in level 0: it is newer than
@@ -88,7 +101,7 @@ std::optional<MergePick> Picker::PickBesideMerge(const Version& version) const {
   // Those that are newer than all that merges have at hand.
   Runs runs;
   for (const PlacedRun& placed : version.runs(0)) {
-    if (busy_runs_.count(placed.run->number()) != 0) break;
+    if (IsBusy(placed.run->number())) break;
     runs.push_back(&placed);
   }
   if (runs.size() < 2) return std::nullopt;

@@ -13,7 +13,9 @@
 //
 // Order of age: a level is the source of one merge at a time, so that the level below gets its runs in order
 // of age; a run that takes part in a merge, as input or output, is nobody else's input. Level 0 alone, when it
-// runs out of slots while it is being merged, merges its newer runs among themselves.
+// runs out of slots while it is being merged, merges its newer runs among themselves. A level's run that has newer
+// entries than those that come from above (CompactRange with bounds leaves such) is merged with them, so that age
+// still shows in sequence_max.
 //
 // Thread safety: none; under the DB's mutex.
 #pragma once
@@ -38,7 +40,8 @@ struct MergePick {
   int source_level = 0;  // the uppermost with an input
   int output_level = 0;
   bool moves = false;          // a single run that only changes its level
-  uint64_t output_number = 0;  // given by the caller before SetBusy
+  bool alone = false;          // no other merge may go between its steps
+  uint64_t output_number = 0;  // given by the caller before SetBusy; 0 = not yet
 };
 
 class Picker {
@@ -55,6 +58,7 @@ class Picker {
   void SetBusy(const MergePick& pick);
   void SetIdle(const MergePick& pick);
   bool idle() const { return busy_runs_.empty(); }
+  bool IsBusy(uint64_t run) const { return busy_runs_.count(run) != 0; }
 
   uint64_t CapacityBytes(int level) const;
 
@@ -81,6 +85,7 @@ class Picker {
   // Whether what comes from above is merged with the runs that the level has.
   bool HoldsOneRun(const Version& version, int level) const;
   std::optional<MergePick> PickLevel(const Version& version, int level) const;
+  bool AddNewerBelow(const Version& version, const Runs& runs, MergePick* pick) const;
   std::optional<MergePick> PickBesideMerge(const Version& version) const;
 
   CompactionStyle style_;

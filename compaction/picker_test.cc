@@ -272,6 +272,31 @@ TEST(PickerCostTest, TieredWritesLessThanLazyLeveledWritesLessThanLeveled) {
   EXPECT_LT(written[1], written[2]);
 }
 
+// CompactRange with bounds leaves a run below with newer entries than those above, though of other keys.
+TEST(PickerAgeTest, WhatIsNewerBelowIsMergedWithWhatComesFromAbove) {
+  RunMaker maker;
+  VersionEdit edit;
+  edit.added = {{0, maker.Make(1, 95, kFlushBytes)},
+                {0, maker.Make(2, 90, kFlushBytes)},
+                {1, maker.Make(3, 100, kFlushBytes)},
+                {1, maker.Make(4, 10, kFlushBytes)}};
+  const VersionRef version = Version(3).Apply(edit);
+  Picker picker(CompactionStyle::kTiered, 2, kFlushBytes);
+  const auto pick = picker.Pick(*version);
+  ASSERT_TRUE(pick);
+  EXPECT_EQ(pick->inputs, (std::set<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(pick->output_level, 1);
+
+  // Until another merge has done with it, nothing may go past it.
+  MergePick other;
+  other.inputs = {3};
+  other.output_number = 5;
+  picker.SetBusy(other);
+  EXPECT_FALSE(picker.Pick(*version));
+  picker.SetIdle(other);
+  EXPECT_TRUE(picker.Pick(*version));
+}
+
 // A long merge of level 0 holds its slots: the runs that come meanwhile are merged among themselves.
 TEST(PickerSlotsTest, LevelZeroMergesBesideItsOwnMergeWhenSlotsRunShort) {
   constexpr int kRatio = 4;

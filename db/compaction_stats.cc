@@ -59,6 +59,12 @@ void CompactionStats::NoteMerge(const MergeRecord& merge) {
   used.entries += merge.entries_in;
 }
 
+void CompactionStats::NoteMove(int output_level, uint64_t bytes) {
+  const size_t level = static_cast<size_t>(output_level);
+  if (level >= levels_.size()) levels_.resize(level + 1);
+  levels_[level].bytes_moved += bytes;
+}
+
 std::string CompactionStats::Line(const std::string& name, const LevelShape& shape, const Work& work,
                                   uint64_t ingest_bytes) {
   const double read = static_cast<double>(work.upper_bytes_read + work.output_bytes_read);

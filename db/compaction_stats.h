@@ -43,6 +43,8 @@ class CompactionStats {
 
   void NoteFlush(uint64_t bytes_written, uint64_t micros, uint64_t cpu_micros);
   void NoteMerge(const MergeRecord& merge);
+  // A run that went to `output_level` as it is; no merge is counted, as in RocksDB.
+  void NoteMove(int output_level, uint64_t bytes);
 
   // The table: a line a level that holds or did something, Sum, and Int: what came since the last call.
   std::string Table(const std::vector<LevelShape>& shapes);

@@ -66,6 +66,18 @@ TEST(CompactionStatsTest, SumIsOfAllLevelsAndTheIntervalStartsAnewWithEachCall) 
   EXPECT_EQ(Words(text, "Int")[16], "1") << text;
 }
 
+TEST(CompactionStatsTest, MovesAreBytesAndNoMerges) {
+  CompactionStats stats(2);
+  stats.NoteMerge(AMerge());
+  stats.NoteMove(1, 3 * kGiB);
+  stats.NoteMove(2, kGiB);
+  const std::string text = stats.Table({{}, {1, 0, 0, 0}, {1, 0, 0, 0}});
+  EXPECT_EQ(Words(text, "L1")[10], "3.0") << text;
+  EXPECT_EQ(Words(text, "L2")[10], "1.0") << text;
+  EXPECT_EQ(Words(text, "Sum")[10], "4.0") << text;
+  EXPECT_EQ(Words(text, "Sum")[16], "1") << text;
+}
+
 TEST(CompactionStatsTest, MergesAreToldByStrategyAndWhatTheyDropped) {
   CompactionStats stats(3);
   EXPECT_EQ(stats.Strategies(), "");

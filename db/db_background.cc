@@ -14,7 +14,7 @@
 namespace pmlsm {
 
 // Thread 0 flushes first; the others only merge, so that a flush never waits behind a merge. A lone thread
-// does both.
+// does both, and flushes between the steps of a merge (LetOthersIn).
 void DBImpl::BackgroundThread(int index) {
   const bool flushes = index == 0;
   const bool merges = index != 0 || options_.max_background_jobs == 1;
@@ -58,7 +58,7 @@ JobContext DBImpl::MakeJobContext() {
   context.destination = merge_chooser_->destination();
   context.compaction_filter = options_.compaction_filter;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
-  context.cancelled = [this] { return stopping_.load(std::memory_order_relaxed); };
+  context.cancelled = [this] { return cancel_merges_.load(std::memory_order_relaxed); };
   return context;
 }
 

@@ -1,6 +1,7 @@
-// Close. In order: 1. Refuse while anybody reads. 2. Flush the memtables. 3. Stop background work. 4. Publish
-// the exact end of the log. 5. Close the pool, or set it adrift if readers outlive the DB object. CRASH
-// before 4: the next open replays what was not flushed.
+// Close. In order: 1. Refuse while anybody reads. 2. End a pause, and cut merges short: what they have published
+// stays, the next open goes on from there. 3. Flush the memtables. 4. Stop background work. 5. Publish the exact end
+// of the log. 6. Close the pool, or set it adrift if readers outlive the DB object. CRASH before 5: the next open
+// replays what was not flushed.
 #include <utility>
 
 #include "db/db_impl.h"
@@ -26,6 +27,7 @@ Status DBImpl::CloseImpl(bool despite_pins) {
     }
   }
   const bool running = !threads_.empty();  // false if Open failed half way
+  EndMerges();
   Status s = running ? FlushForClose() : Status::OK();
   StopBackground();
   MutexLock write_lock(&write_mutex_);
@@ -54,19 +56,29 @@ Status DBImpl::CloseImpl(bool despite_pins) {
   return s;
 }
 
+void DBImpl::EndMerges() {
+  MutexLock lock(&mutex_);
+  closing_ = true;
+  work_paused_ = 0;
+  cancel_merges_ = true;
+  work_.SignalAll();
+  progress_.SignalAll();
+  while (merges_running_ != 0) progress_.Wait(&mutex_);
+  cancel_merges_ = false;  // one that a flush needs may still come
+}
+
 // A memtable that cannot be flushed for lack of space stays in the log, which is enough; what was written
 // without the log is lost then, and the caller hears of it.
 Status DBImpl::FlushForClose() {
   Status s = Flush(FlushOptions());
-  if (!s.IsNoSpace()) return s;
-  MutexLock lock(&write_mutex_);
-  return unlogged_writes_ ? s : Status::OK();
+  return s.IsNoSpace() && !unlogged_writes_ ? Status::OK() : s;
 }
 
 void DBImpl::StopBackground() {
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
+    cancel_merges_ = true;
     work_.SignalAll();
     progress_.SignalAll();
     while (merges_running_ != 0 || merges_paused_ != 0) progress_.Wait(&mutex_);

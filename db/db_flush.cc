@@ -9,17 +9,19 @@
 namespace pmlsm {
 
 bool DBImpl::HasRunSlot() const {
-  // Without merges nothing would ever free a slot. All levels have as many slots as the longest one, and half
-  // a manifest must hold those of 16 levels; the other half is for log segments.
+  // Without merges, or in a Close that does not wait for them, nothing would ever free a slot. All levels have as
+  // many slots as the longest one, and half a manifest must hold those of 16 levels; the other half is for log
+  // segments.
   constexpr size_t kRunsMaxUnmerged = 256;
   static_assert(16 * kRunsMaxUnmerged * sizeof(uint64_t) <= kManifestTwinBytes / 2);
   const size_t slots =
-      options_.disable_auto_compactions ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
+      options_.disable_auto_compactions || closing_ ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
   return version_->runs(0).size() < slots;
 }
 
 bool DBImpl::FlushDue() const {
-  return !frozen_.empty() && !flush_running_ && background_error_.ok() && !flush_lacks_space_ && HasRunSlot();
+  return !frozen_.empty() && !flush_running_ && work_paused_ == 0 && background_error_.ok() &&
+         !flush_lacks_space_ && HasRunSlot();
 }
 
 // All frozen memtables become one run.

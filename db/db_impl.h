@@ -1,6 +1,6 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
-// snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_manual.cc (Flush,
-// CompactRange, WaitForCompact), db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
+// snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
+// db_manual.cc (Flush, WaitForCompact, pauses), db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
 // db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
@@ -21,6 +21,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "compaction/merge_choice.h"
 #include "compaction/merge_job.h"
 #include "compaction/picker.h"
+#include "compaction/run_cut.h"
 #include "db/compaction_stats.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
@@ -73,6 +75,8 @@ class DBImpl final : public DB {
   Status Flush(const FlushOptions& options) override;
   Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) override;
   Status WaitForCompact() override;
+  Status PauseBackgroundWork() override;
+  Status ContinueBackgroundWork() override;
   bool GetProperty(const Slice& property, std::string* value) override;
   bool GetIntProperty(const Slice& property, uint64_t* value) override;
   const std::string& GetName() const override { return name_; }
@@ -104,6 +108,7 @@ class DBImpl final : public DB {
 
   // --- db_close.cc ---
   Status CloseImpl(bool despite_pins);
+  void EndMerges();
   Status FlushForClose();
   void StopBackground();
   Status PublishCleanEnd() REQUIRES(write_mutex_, mutex_);
@@ -150,6 +155,8 @@ class DBImpl final : public DB {
   bool MergeIfDue() REQUIRES(mutex_);
   std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
   Status MergeRuns(MergePick pick) REQUIRES(mutex_);
+  Status BeginStep() REQUIRES(mutex_);
+  Status LetOthersIn(const MergePick& pick) REQUIRES(mutex_);
   Status MergeAbove(const MergePick& pick) REQUIRES(mutex_);
   Status MoveRun(const MergePick& pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const MergePick& pick, MergeOrder order) const REQUIRES(mutex_);
@@ -157,10 +164,19 @@ class DBImpl final : public DB {
   uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
   void DiscardMerge(const MergeStep::Result& result);
+  void NoteMergeError(const char* what, const Status& error) REQUIRES(mutex_);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
 
   // --- db_manual.cc ---
   Status FreezeActive();
+
+  // --- db_compact_range.cc ---
+  Status MergeManually(const MergePick& pick) REQUIRES(mutex_);
+  Status MergeRange(const KeyBounds& bounds, const MergePick& all) REQUIRES(mutex_);
+  Status CutRuns(const MergePick& all, std::vector<RunCut>* cuts) REQUIRES(mutex_);
+  Status CutRun(RunCut* cut) REQUIRES(mutex_);
+  bool Join(int level, const std::set<uint64_t>& numbers) REQUIRES(mutex_);
+  void JoinOutput(const MergePick& pick) REQUIRES(mutex_);
 
   // --- db_space.cc ---
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
@@ -217,6 +233,7 @@ class DBImpl final : public DB {
   std::atomic<SequenceNumber> last_sequence_{0};
   std::atomic<uint64_t> next_table_number_{1};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> cancel_merges_{false};  // those at work end with ShutdownInProgress at their next look
   std::atomic<bool> write_blocked_{false};  // closed_ or a background error: writers look closer
   struct Counters {
     PersistCounters log, flush, manifest;
@@ -232,7 +249,8 @@ class DBImpl final : public DB {
   std::atomic<uint64_t> writes_{0};
   std::atomic<uint64_t> writes_without_log_{0};  // of writes_
   std::atomic<uint64_t> stall_micros_{0};
-  WritePacer pacer_;  // what sets its room holds mutex_, who pays write_mutex_
+  WritePacer pacer_;                          // what sets its room holds mutex_, who pays write_mutex_
+  std::atomic<bool> unlogged_writes_{false};  // some write since Open had disableWAL
 
   Mutex write_mutex_;
   std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
@@ -255,12 +273,14 @@ class DBImpl final : public DB {
   SpeedMeter merge_speed_ GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point flush_began_ GUARDED_BY(mutex_);  // the one that runs
   uint64_t flush_bytes_ GUARDED_BY(mutex_) = 0;                           // of its memtables
-  double user_share_ GUARDED_BY(mutex_) = 1;               // user bytes of a byte of the memtable frozen last
-  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;   // user_bytes_written_ at the last SwitchMemTable
-  bool unlogged_writes_ GUARDED_BY(write_mutex_) = false;  // some write since Open had disableWAL
+  double user_share_ GUARDED_BY(mutex_) = 1;              // user bytes of a byte of the memtable frozen last
+  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;  // user_bytes_written_ at the last SwitchMemTable
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;
-  int merges_paused_ GUARDED_BY(mutex_) = 0;  // manual merges waiting or running
+  int steps_running_ GUARDED_BY(mutex_) = 0;  // of merges, outside mutex_
+  int work_paused_ GUARDED_BY(mutex_) = 0;    // calls of PauseBackgroundWork without their Continue
+  bool closing_ GUARDED_BY(mutex_) = false;   // no merges but those that the last flush needs
+  int merges_paused_ GUARDED_BY(mutex_) = 0;  // CompactRanges that no merge may start beside
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
   int flush_tries_without_space_ GUARDED_BY(mutex_) = 0;   // in a row

@@ -1,4 +1,4 @@
-// Flushes and merges that users ask for or wait for.
+// Flushes that users ask for, and background work that they wait for or hold up.
 #include <algorithm>
 
 #include "db/db_impl.h"
@@ -31,36 +31,36 @@ Status DBImpl::FreezeActive() {
   return SwitchMemTable(0, ExtentAllocator::Use::kBackground);
 }
 
-Status DBImpl::CompactRange(const CompactRangeOptions&, const Slice* begin, const Slice* end) {
-  Status s = Flush(FlushOptions());
-  if (!s.ok()) return s;
-  MutexLock lock(&mutex_);
-  const auto overlaps = [&](const Run* run) {
-    return (begin == nullptr || options_.comparator->Compare(run->largest(), *begin) >= 0) &&
-           (end == nullptr || options_.comparator->Compare(run->smallest(), *end) <= 0);
-  };
-  ++merges_paused_;
-  while (background_error_.ok() && !stopping_ && !picker_.idle()) progress_.Wait(&mutex_);
-  s = background_error_;
-  const auto& runs = version_->newest_first();
-  if (s.ok() && !stopping_ && std::any_of(runs.begin(), runs.end(), overlaps)) {
-    const auto pick = picker_.PickAll(*version_);
-    if (pick) s = MergeRuns(*pick);
-  }
-  --merges_paused_;
-  work_.SignalAll();
-  return s;
-}
-
 Status DBImpl::WaitForCompact() {
   MutexLock lock(&mutex_);
   if (closed_) return Status::Aborted("DB is closed", name_);
-  while (!BackgroundIdle() && background_error_.ok() && !FlushLacksSpace() && !MergeLacksSpace()) {
+  while (!BackgroundIdle() && background_error_.ok() && work_paused_ == 0 && !FlushLacksSpace() &&
+         !MergeLacksSpace()) {
     work_.SignalAll();
     progress_.Wait(&mutex_);
   }
   if (!background_error_.ok() || BackgroundIdle()) return background_error_;
+  if (work_paused_ != 0) return Status::Aborted("background work is paused", name_);
   return Status::NoSpace("flushes or merges wait for space", name_);
+}
+
+Status DBImpl::PauseBackgroundWork() {
+  MutexLock lock(&mutex_);
+  if (closed_) return Status::Aborted("DB is closed", name_);
+  ++work_paused_;
+  progress_.SignalAll();  // who waits for a merge
+  while (flush_running_ || steps_running_ != 0) progress_.Wait(&mutex_);
+  return Status::OK();
+}
+
+Status DBImpl::ContinueBackgroundWork() {
+  MutexLock lock(&mutex_);
+  if (closed_) return Status::Aborted("DB is closed", name_);
+  if (work_paused_ == 0) {
+    return Status::InvalidArgument("ContinueBackgroundWork", "must follow a PauseBackgroundWork");
+  }
+  if (--work_paused_ == 0) work_.SignalAll();
+  return Status::OK();
 }
 
 }  // namespace pmlsm

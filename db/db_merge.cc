@@ -10,7 +10,9 @@
 namespace pmlsm {
 
 bool DBImpl::MergeIfDue() {
-  if (merges_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
+  if (merges_paused_ != 0 || work_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
+  // What is in the log need not be flushed at any price.
+  if (closing_ && !(merge_for_space_ && unlogged_writes_)) return false;
   std::optional<MergePick> pick;
   // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
   if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
@@ -34,17 +36,22 @@ std::optional<MergePick> DBImpl::PickForSpace() {
   return picker_.PickAll(*version_);
 }
 
-// A run goes to another level as it is. CRASH before the publish: it is where it was.
+// A run goes to another level as it is: 1. Publish a level array that has its descriptor there. 2. Show the new
+// version. CRASH before 1: it is where it was. Tables and descriptor stay where they lie.
 Status DBImpl::MoveRun(const MergePick& pick) {
   VersionEdit edit;
+  uint64_t bytes = 0;
   edit.removed = pick.inputs;
   for (const PlacedRun& placed : version_->runs(pick.source_level)) {
-    if (pick.inputs.count(placed.run->number()) != 0) edit.added.push_back({pick.output_level, placed});
+    if (pick.inputs.count(placed.run->number()) == 0) continue;
+    edit.added.push_back({pick.output_level, placed});
+    bytes += placed.run->bytes();
   }
   ManifestState next = state_;
-  const Status s = PublishState(version_->Apply(edit), &next);
+  const Status s = PublishState(version_->Apply(edit), &next);  // 1
   if (s.ok()) {
-    InstallView();
+    InstallView();  // 2
+    compaction_stats_.NoteMove(pick.output_level, bytes);
     log_->Write("move: run %" PRIu64 " of level %d to level %d", *pick.inputs.begin(), pick.source_level,
                 pick.output_level);
   } else if (s.IsNoSpace()) {
@@ -56,11 +63,25 @@ Status DBImpl::MoveRun(const MergePick& pick) {
   return s;
 }
 
+// Before a step of a merge: waits while background work is paused.
+Status DBImpl::BeginStep() {
+  while (work_paused_ != 0 && !cancel_merges_) work_.Wait(&mutex_);
+  if (cancel_merges_) return Status::ShutdownInProgress("merge cancelled");
+  return CheckSpaceForMerge();
+}
+
+// Between two steps of a merge: what is more urgent. A lone background thread has flushes to do.
+Status DBImpl::LetOthersIn(const MergePick& pick) {
+  while (options_.max_background_jobs == 1 && FlushDue()) FlushFrozen();
+  const bool alone = pick.alone || pick.input_levels.empty() || IsPoolAtItsLargest();
+  return alone ? Status::OK() : MergeAbove(pick);
+}
+
 // Between two steps of a merge: merges of upper levels that have come due go first, so that a large merge
 // below holds up neither flushes nor writers.
 Status DBImpl::MergeAbove(const MergePick& pick) {
   Status s;
-  while (s.ok() && !stopping_ && background_error_.ok() && !merge_lacks_space_) {
+  while (s.ok() && !cancel_merges_ && work_paused_ == 0 && background_error_.ok() && !merge_lacks_space_) {
     const auto above = picker_.Pick(*version_);
     const bool first = above && (above->source_level < pick.source_level || above->input_levels.empty());
     if (!first) break;
@@ -72,7 +93,7 @@ Status DBImpl::MergeAbove(const MergePick& pick) {
 // Merges the picked runs step by step. Errors are noted here, too.
 Status DBImpl::MergeRuns(MergePick pick) {
   if (pick.moves) return MoveRun(pick);
-  pick.output_number = state_.next_run_number++;
+  if (pick.output_number == 0) pick.output_number = state_.next_run_number++;
   picker_.SetBusy(pick);
   ++merges_running_;
   const MergeChoice choice = merge_chooser_->Choose(pick.output_level, pick.inputs.size());
@@ -86,17 +107,19 @@ Status DBImpl::MergeRuns(MergePick pick) {
   bool filters = true;
   Status s;
   while (s.ok() && !total.done) {
-    s = CheckSpaceForMerge();
+    s = BeginStep();
     if (!s.ok()) break;
     MergeStep step = MakeMergeStep(pick, choice.order);
     step.filters = filters;
     MergeStep::Result result;
+    ++steps_running_;
     const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
     s = step.Execute(context, &counters_.merge_into[pick.output_level], &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
+    --steps_running_;
     // A snapshot that came meanwhile may see what the filter took: the step goes once more, without it.
     const bool again =
         s.ok() && filters && options_.compaction_filter != nullptr && snapshots_.AnyNewerThan(step.snapshots);
@@ -120,8 +143,7 @@ Status DBImpl::MergeRuns(MergePick pick) {
     storage_->views.Reclaim();
     progress_.SignalAll();
     work_.SignalAll();
-    const bool lets_others_in = !pick.input_levels.empty() && !IsPoolAtItsLargest();
-    if (s.ok() && !total.done && lets_others_in) s = MergeAbove(pick);
+    if (s.ok() && !total.done) s = LetOthersIn(pick);
   }
   picker_.SetIdle(pick);
   --merges_running_;
@@ -137,15 +159,21 @@ Status DBImpl::MergeRuns(MergePick pick) {
                 " entries kept, %" PRIu64 " bytes written, %" PRIu64 " moved, %.1f ms",
                 pick.inputs.size(), pick.output_number, pick.output_level, total.entries_written,
                 total.entries_read, total.bytes_written, total.bytes_moved, took.count());
-  } else if (s.IsNoSpace()) {
-    NoteLackOfSpace("merge", s, &merge_lacks_space_);
-  } else if (!s.IsShutdownInProgress()) {
-    NoteBackgroundError("merge", s);
   }
+  NoteMergeError("merge", s);
   HoldMergeSpace();
   progress_.SignalAll();
   work_.SignalAll();
   return s;
+}
+
+void DBImpl::NoteMergeError(const char* what, const Status& error) {
+  if (error.ok() || error.IsShutdownInProgress()) return;
+  if (error.IsNoSpace()) {
+    NoteLackOfSpace(what, error, &merge_lacks_space_);
+  } else {
+    NoteBackgroundError(what, error);
+  }
 }
 
 // The next step of a merge, from the version as it is now.

@@ -116,13 +116,14 @@ bool DBImpl::ReleaseMergeSpace() {
 }
 
 // For a delete that found no space: lets a merge that could make some come to its end. False if there is
-// none.
+// none, or background work is paused.
 bool DBImpl::WaitForMergedSpace() {
   SpaceCameBack();
   const uint64_t before = merges_;
   const uint64_t answers = space_answers_;
   merge_for_space_ = true;
-  while (space_answers_ == answers && background_error_.ok() && !merge_lacks_space_ && !stopping_) {
+  while (space_answers_ == answers && background_error_.ok() && !merge_lacks_space_ && !stopping_ &&
+         work_paused_ == 0) {
     work_.SignalAll();
     progress_.Wait(&mutex_);
   }

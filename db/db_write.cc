@@ -183,7 +183,7 @@ Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
     MutexLock lock(&mutex_);
     return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
   }
-  if (!needs.uses_log) unlogged_writes_ = true;
+  if (!needs.uses_log) unlogged_writes_.store(true, std::memory_order_relaxed);
   const auto use = needs.only_deletes ? ExtentAllocator::Use::kDelete : ExtentAllocator::Use::kWrite;
   if (needs.payload_bytes > sizes_.write_buffer_bytes && !HasRoomForLarge(needs, use)) {
     return Status::NoSpace("write of " + std::to_string(needs.payload_bytes) + " bytes", name_);

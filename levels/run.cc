@@ -52,6 +52,13 @@ Slice Run::smallest() const {
 
 Slice Run::largest() const { return tables_.back()->table().largest(); }
 
+bool Run::Overlaps(const Slice* begin, const Slice* end) const {
+  const size_t table = begin == nullptr || BelowLive(*begin) ? 0 : FindTable(*begin);
+  if (table == tables_.size()) return false;
+  if (end == nullptr) return true;
+  return comparator_->Compare(table == 0 ? smallest() : tables_[table]->table().smallest(), *end) <= 0;
+}
+
 size_t Run::FindTable(const Slice& key) const {
   size_t low = 0;
   size_t high = tables_.size();

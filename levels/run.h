@@ -56,6 +56,8 @@ class Run {
   uint64_t entries() const { return entries_; }  // of all tables, dead ones below live_lower included
   Slice smallest() const;                        // user key: live_lower or the first table's
   Slice largest() const;
+  // Whether a table may hold a live key in [*begin, *end]; null = no bound.
+  bool Overlaps(const Slice* begin, const Slice* end) const;
 
   // As Table::Get, but filters included: looks at the one table (or, for a key that continues, the next
   // ones).

@@ -3,8 +3,9 @@
 //
 // Invariants (Check): 1. Level l+1 is older than level l: of two versions of a key, the newer lies in the
 // upper level.
-// 2. Within a level, sequence ranges do not overlap, so the run with the larger sequence_max is newer; runs
-// are kept newest first. 3. The exception that a merge in steps makes: its output (a level below, or beside
+// 2. Within a level, of two versions of a key the newer lies in the run with the larger sequence_max, and runs are
+// kept in that order: newest first. Sequence ranges overlap only where runs were cut or joined by key
+// (CompactRange). 3. The exception that a merge in steps makes: its output (a level below, or beside
 // its inputs) holds keys below its inputs' live_lower only, so the two never hold the same key.
 #pragma once
 

@@ -46,8 +46,10 @@ class PMLSM_EXPORT DB {
   DB(const DB&) = delete;
   DB& operator=(const DB&) = delete;
 
-  // Flushes memtables, ends background work and closes the pool. Aborted, and the DB goes on, if iterators,
-  // pinned slices or snapshots are live. Any later call answers Aborted; a second Close is OK.
+  // Flushes memtables, ends background work and closes the pool. Merges are cut short, within a second (longer only
+  // if a single value of hundreds of MiB is being copied), and go on from there after the next open; a pause ends.
+  // Aborted, and the DB goes on, if iterators, pinned slices or snapshots are live. Any later call answers Aborted;
+  // a second Close is OK.
   virtual Status Close() = 0;
 
   // Sets key to value, replacing any older value.
@@ -72,12 +74,25 @@ class PMLSM_EXPORT DB {
   // Moves the active memtable to a run.
   virtual Status Flush(const FlushOptions& options = {}) = 0;
 
-  // Merges all runs that hold keys in [*begin, *end] into one of the last used level; null = no bound. The
-  // memtable is flushed first.
+  // Merges what holds keys in [*begin, *end], both inclusive, into the last level in use; null = no bound, and two of
+  // them make the whole DB one run. The memtable is flushed first. With bounds only tables that reach into the range
+  // are rewritten, those on its bounds twice; all others stay as they are. Deleted and overwritten keys in the range
+  // then take no space, but for what snapshots see. InvalidArgument, and nothing is changed, if *begin is above *end;
+  // ShutdownInProgress if Close cut it short.
   virtual Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) = 0;
 
-  // Returns when no flush or merge is running or due. The background error, if there is one.
+  // Returns when no flush or merge is running or due. The background error, if there is one. Aborted while
+  // background work is paused and not all of it is done (RocksDB's abort_on_pause).
   virtual Status WaitForCompact() = 0;
+
+  // Returns when no flush and no merge is at work, and keeps it so: a merge stops between two of its steps, which
+  // takes it as long as one step. Calls are counted: as many of ContinueBackgroundWork end the pause, and so does
+  // Close. Meanwhile reads and writes go on; a writer waits once all memtables (max_write_buffer_number) are full, and
+  // Flush (with wait) and CompactRange until the pause is over. Deletes that find the pool full answer NoSpace
+  // instead of waiting for a merge. Space is still prepared for the log.
+  virtual Status PauseBackgroundWork() = 0;
+  // InvalidArgument if there is no pause.
+  virtual Status ContinueBackgroundWork() = 0;
 
   // False if the property is not known. Names: doc/ARCHITECTURE.md, "Properties".
   virtual bool GetProperty(const Slice& property, std::string* value) = 0;

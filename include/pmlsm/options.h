@@ -108,10 +108,13 @@ struct PMLSM_EXPORT Options {
 
   CompactionStyle compaction_style = CompactionStyle::kTiered;
 
-  // A level with this many runs is merged into the next. Range: 2 to 32.
+  // How much larger a level is than the one above it. Where a level holds several runs (tiered: all; lazy-leveled:
+  // all but the deepest in use; leveled: level 0), it is merged into the next when it has this many. Where it holds
+  // one, it is merged when it has more than write_buffer_size * size_ratio^(level + 1) bytes. Range: 2 to 32.
   int size_ratio = 8;
 
-  // Range: 1 to 16. Runs of the last level merge within it.
+  // Levels there may be; a DB uses as many as its size asks for. The last one has no bound: its runs merge within
+  // it. A DB that has used more keeps them. Range: 1 to 16.
   int num_levels = 7;
 
   // A table's size in PMem, bytes, at most: tables are smaller where merges have to go in smaller steps (a value
@@ -176,7 +179,11 @@ struct FlushOptions {
   bool wait = true;
 };
 
-// Room for the choices of a manual merge; none yet. It runs alone: other merges wait for it, and it for them.
-struct CompactRangeOptions {};
+struct CompactRangeOptions {
+  // true: no other merge runs beside it; they wait for it, and it for them. Flushes go on, so writers wait only if
+  // level 0 runs out of slots (2 * size_ratio runs) meanwhile. false: once it has started, others run, too, and
+  // those of upper levels go between its steps; it may take longer.
+  bool exclusive_manual_compaction = true;
+};
 
 }  // namespace pmlsm
