@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "pmem/pool.h"
 #include "pmem/test_dir.h"
 #include "primitives/node_arena.h"
 #include "primitives/node_test_support.h"
+#include "primitives/test_pool.h"
 
 namespace pmlsm::primitives {
 namespace {
@@ -18,58 +18,6 @@ namespace {
 constexpr uint64_t kSeed = 8;
 constexpr int kOperations = 3000;
 constexpr uint64_t kFullNodes = 20;
-constexpr uint64_t kPoolBytes = 64 << 20;
-
-// The client area: the chain's head, then what PMwCAS needs.
-constexpr uint64_t kPmwcasOffset = 256;
-constexpr uint64_t kClientBytes = kPmwcasOffset + Pmwcas::kAreaBytes;
-
-class OpenedPool {
- public:
-  explicit OpenedPool(const std::string& directory) {
-    PoolOptions options;
-    options.set_dir = directory;
-    options.create = true;
-    options.max_pmem_bytes = kPoolBytes;
-    options.extent_bytes = 4096;
-    options.client_bytes = kClientBytes;
-    options.snapshots = true;
-    EXPECT_TRUE(Pool::Open(options, &pool_).ok());
-    if (pool_->Groups().empty()) {
-      Span group;
-      EXPECT_TRUE(pool_->Grow(1 << 20, &group).ok());
-    }
-    pmwcas_ = std::make_unique<Pmwcas>(memory(), pool_->pool_bytes(), client() + kPmwcasOffset);
-    Store store(pool_->medium(), &counters_);
-    EXPECT_TRUE(pmwcas_->Recover(&store).ok());
-    store_ = std::make_unique<Store>(pool_->medium(), &counters_);
-    thread_ = std::make_unique<PmwcasThread>(pmwcas_.get(), pool_->medium(), &counters_);
-  }
-
-  char* memory() { return pool_->Writable(0); }
-  uint64_t* head() { return pool_->Writable<uint64_t>(client()); }
-  Span group() { return pool_->Groups()[0]; }
-  Store* store() { return store_.get(); }
-
-  template <typename Persister>
-  std::unique_ptr<Persister> NewPersister() {
-    if constexpr (std::is_same_v<Persister, PmwcasPersister>) {
-      return std::make_unique<Persister>(thread_.get());
-    } else {
-      return std::make_unique<Persister>(pool_.get(), store_.get());
-    }
-  }
-
- private:
-  uint64_t client() { return pool_->header().client_offset; }
-
-  PersistCounters counters_;
-  std::unique_ptr<Pool> pool_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<Pmwcas> pmwcas_;
-  std::unique_ptr<PmwcasThread> thread_;
-};
-
 template <typename Chain>
 class PersisterTest : public testing::Test {};
 
@@ -117,11 +65,11 @@ TYPED_TEST(PersisterTest, ChainHoldsWhatAMapHoldsAndOpensAgain) {
   TestMap map;
   uint64_t free_nodes = 0;
   {
-    OpenedPool pool(dir.Sub("pool"));
-    NodeArena arena(pool.memory(), TypeParam::Node::kNodeBytes);
-    arena.AddGroup(pool.group().offset, pool.group().bytes);
-    const auto persister = pool.NewPersister<Persister>();
-    TypeParam chain(pool.memory(), pool.head(), &arena, persister.get());
+    std::unique_ptr<TestPool> pool;
+    ASSERT_TRUE(TestPool::Open(dir.Sub("pool"), &pool).ok());
+    NodeArena arena = pool->NewArena(TypeParam::Node::kNodeBytes);
+    auto persister = pool->NewPersister<Persister>();
+    TypeParam chain(pool->memory(), pool->head(), &arena, &persister);
     ASSERT_TRUE(chain.Create().ok());
     RandomOperations operations(&chain, kSeed, TypeParam::Node::kCapacity * kFullNodes);
     operations.Run(kOperations);
@@ -131,12 +79,12 @@ TYPED_TEST(PersisterTest, ChainHoldsWhatAMapHoldsAndOpensAgain) {
     EXPECT_GT(operations.balances, 10u);
     free_nodes = arena.free_nodes();
   }
-  OpenedPool pool(dir.Sub("pool"));
-  NodeArena arena(pool.memory(), TypeParam::Node::kNodeBytes);
-  arena.AddGroup(pool.group().offset, pool.group().bytes);
-  const auto persister = pool.NewPersister<Persister>();
-  TypeParam chain(pool.memory(), pool.head(), &arena, persister.get());
-  ASSERT_TRUE(chain.Recover(pool.store()).ok());
+  std::unique_ptr<TestPool> pool;
+  ASSERT_TRUE(TestPool::Open(dir.Sub("pool"), &pool).ok());
+  NodeArena arena = pool->NewArena(TypeParam::Node::kNodeBytes);
+  auto persister = pool->NewPersister<Persister>();
+  TypeParam chain(pool->memory(), pool->head(), &arena, &persister);
+  ASSERT_TRUE(chain.Recover(pool->store()).ok());
   ExpectHolds(chain, map);
   EXPECT_EQ(arena.free_nodes(), free_nodes);
 }
