@@ -48,13 +48,6 @@ struct alignas(kLineBytes) BitmapNode {
     ForEach([all](Position p) { all->Push(p); });
   }
 
-  // An empty node in space that nothing reaches.
-  template <typename P>
-  void Format(P* fresh) {
-    const uint64_t header[(sizeof(bitmap) + sizeof(siblings)) / sizeof(uint64_t)] = {};
-    fresh->Write(&bitmap, header, sizeof(header));
-  }
-
   Effect AddEffect(const EntryBatch& batch) const {
     return {false, ChangedWords(bitmap, FreeRuns<kCapacity>(bitmap, batch.size).after())};
   }

@@ -62,13 +62,6 @@ struct alignas(kLineBytes) IndirectionNode {
     for (uint32_t rank = 0; rank < slot_count; ++rank) all->Push(slots[rank]);
   }
 
-  // An empty node in space that nothing reaches.
-  template <typename P>
-  void Format(P* fresh) {
-    const char header[sizeof(bitmap) + sizeof(siblings) + sizeof(slot_count)] = {};
-    fresh->Write(&bitmap, header, sizeof(header));
-  }
-
   Effect AddEffect(const EntryBatch& batch) const {
     return {false, ChangedWords(bitmap, FreeRuns<kCapacity>(bitmap, batch.size).after())};
   }

@@ -49,13 +49,6 @@ struct alignas(kLineBytes) SortedNode {
     ForEach([all](Position p) { all->Push(p); });
   }
 
-  // An empty node in space that nothing reaches.
-  template <typename P>
-  void Format(P* fresh) {
-    const uint64_t header[1 + sizeof(Siblings) / sizeof(uint64_t)] = {};
-    fresh->Write(&count, header, sizeof(header));
-  }
-
   Effect AddEffect(const EntryBatch& batch) const {
     const bool at_end = Count() == 0 || keys[Count() - 1] < batch.keys[0];
     return {!at_end, 1};

@@ -47,13 +47,6 @@ struct alignas(kLineBytes) UnsortedNode {
     ForEach([all](Position p) { all->Push(p); });
   }
 
-  // An empty node in space that nothing reaches.
-  template <typename P>
-  void Format(P* fresh) {
-    const uint64_t header[1 + sizeof(Siblings) / sizeof(uint64_t)] = {};
-    fresh->Write(&count, header, sizeof(header));
-  }
-
   Effect AddEffect(const EntryBatch&) const { return {false, 1}; }
   // The batch fits, and none of its keys is here. 1. Write behind the last entry. 2. Stage the count.
   template <typename P>
