@@ -155,7 +155,8 @@ TEST(NodePersistCountTest, OperationsCostWhatTheTableSays) {
   std::string table =
       "# Bytes that the operation stores, without libpmemobj's logs; 64 B lines and fences that libpmem was "
       "asked for,\n"
-      "# with them. Full nodes of 1 KiB; links back, which the next fence takes along, are not in lines.\n"
+      "# with them. Full nodes of 1 KiB; links back, which the next fence takes along, are not in lines. "
+      "Erase undoes the insert.\n"
       "# layout        persister   operation        bytes  lines fences\n";
   table += RowsOfAllPersisters<SortedNode<uint64_t, PairValue, kNodeBytes>>();
   table += RowsOfAllPersisters<UnsortedNode<uint64_t, PairValue, kNodeBytes>>();
