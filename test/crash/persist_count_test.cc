@@ -2,13 +2,11 @@
 // test, and an extra one too. After a change that is meant, put the printed table into persist_counts.txt.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cinttypes>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "compaction/run_writer.h"
@@ -17,9 +15,8 @@
 #include "pmem/pool.h"
 #include "pmem/publish.h"
 #include "pmlsm/db.h"
+#include "test/crash/counting_hooks.h"
 #include "test/crash/forked_run.h"
-#include "test/crash/hooks.h"
-#include "test/crash/lines.h"
 
 namespace pmlsm::crash {
 namespace {
@@ -29,30 +26,6 @@ constexpr uint64_t kPoolMaxBytes = 64 << 20;
 constexpr uint64_t kExtentBytes = 16 << 10;
 constexpr FailureAtomicity kModes[] = {FailureAtomicity::kTransaction, FailureAtomicity::kIndividual,
                                        FailureAtomicity::kAtomic};
-
-// Calls of libpmem by the thread that made it, libpmemobj's included.
-class CountingHooks : public Hooks {
- public:
-  CountingHooks() { SetHooks(this); }
-  ~CountingHooks() override { SetHooks(nullptr); }
-
-  void Flush(const void* from, size_t bytes) override {
-    if (bytes == 0 || std::this_thread::get_id() != thread_) return;
-    const uintptr_t first = reinterpret_cast<uintptr_t>(from) / kLineBytes;
-    lines_ += (reinterpret_cast<uintptr_t>(from) + bytes - 1) / kLineBytes - first + 1;
-  }
-  void Fence() override {
-    if (std::this_thread::get_id() == thread_) ++fences_;
-  }
-
-  uint64_t lines() const { return lines_; }
-  uint64_t fences() const { return fences_; }
-
- private:
-  const std::thread::id thread_ = std::this_thread::get_id();
-  uint64_t lines_ = 0;
-  uint64_t fences_ = 0;
-};
 
 std::string Row(FailureAtomicity mode, const std::string& operation, const PersistCounts& counts,
                 const CountingHooks* hooks) {
