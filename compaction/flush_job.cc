@@ -14,7 +14,7 @@ Status FlushJob::Execute(const JobContext& context, PersistCounters* counters, P
   SurvivorRules rules;
   rules.comparator = comparator;
   rules.snapshots = snapshots;
-  rules.held_below = [](const Slice&) { return true; };  // any run may hold an older version
+  rules.held_below = [this](const Slice& key) { return older->MayHold(key); };
   rules.merge_operator = context.merge_operator;
   Survivors survivors(std::move(rules), NewMergedStream(MergeOrder::kKWay, comparator, std::move(sources)));
 

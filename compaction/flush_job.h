@@ -18,6 +18,8 @@ namespace pmlsm {
 struct FlushJob {
   std::vector<MemTableRef> memtables;
   std::vector<SequenceNumber> snapshots;  // ascending
+  VersionRef
+      older;  // the runs, all older than the memtables; a tombstone goes if none of them can hold its key
   uint64_t run_number = 0;
 
   // *flushed has no run if nothing was left to write.

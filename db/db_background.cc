@@ -103,7 +103,7 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
 
 bool DBImpl::BackgroundIdle() const {
   return frozen_.empty() && !flush_running_ && merges_running_ == 0 && !merge_for_space_ &&
-         (options_.disable_auto_compactions || !picker_.Pick(*version_));
+         (options_.disable_auto_compactions || !picker_.Pick(*version_)) && !TombstonesDue();
 }
 
 }  // namespace pmlsm

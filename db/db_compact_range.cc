@@ -27,8 +27,8 @@ bool HoldsOnlyNewest(const Run& run, const KeyBounds& bounds, const Comparator* 
 
 Status DBImpl::CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && options_.comparator->Compare(*begin, *end) > 0) {
-    return Status::InvalidArgument("CompactRange: begin = \"" + begin->ToString() + "\"",
-                                   "must not be above end = \"" + end->ToString() + "\"");
+    return Status::InvalidArgument("CompactRange: begin = 0x" + begin->ToString(true),
+                                   "must not be above end = 0x" + end->ToString(true));
   }
   KeyBounds bounds;
   if (begin != nullptr) bounds.begin = begin->ToString();

@@ -29,6 +29,7 @@ void DBImpl::FlushFrozen() {
   FlushJob job;
   job.memtables = frozen_;
   job.snapshots = snapshots_.Sequences();
+  job.older = version_;
   job.run_number = state_.next_run_number++;
   flush_running_ = true;
   flush_bytes_ = 0;
@@ -60,7 +61,7 @@ void DBImpl::FlushFrozen() {
   } else {
     NoteBackgroundError("flush", s);
   }
-  job.memtables.clear();
+  job = FlushJob();
   flushed.run.reset();
   storage_->views.Reclaim();
   HoldMergeSpace();

@@ -1,6 +1,6 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
 // snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
-// db_manual.cc (Flush, WaitForCompact, pauses), db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
+// db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
 // db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
@@ -167,6 +167,11 @@ class DBImpl final : public DB {
   void NoteMergeError(const char* what, const Status& error) REQUIRES(mutex_);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
 
+  // --- db_tombstones.cc ---
+  std::optional<KeyBounds> DenseRange() const REQUIRES(mutex_);
+  bool TombstonesDue() const REQUIRES(mutex_);
+  bool MergeTombstones() REQUIRES(mutex_);
+
   // --- db_manual.cc ---
   Status FreezeActive();
 
@@ -289,7 +294,9 @@ class DBImpl final : public DB {
   std::chrono::steady_clock::time_point space_retry_at_ GUARDED_BY(mutex_);
   std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_) = kHousekeepingPause;
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
-  SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;  // last_sequence_ when that was last tried
+  uint64_t tombstones_left_ GUARDED_BY(mutex_) = 0;  // in dense tables, by the last merge of such
+  SequenceNumber tombstone_merge_snapshot_ GUARDED_BY(mutex_) = 0;  // the oldest then
+  SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;      // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
   Span merge_space_ GUARDED_BY(mutex_);                  // allocated, unused: see HoldMergeSpace

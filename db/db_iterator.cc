@@ -39,16 +39,18 @@ class ErrorIterator final : public Iterator {
 Iterator* NewErrorIterator(Status status) { return new ErrorIterator(std::move(status)); }
 
 DBIterator::DBIterator(const Comparator* comparator, const ReadOptions& options, SequenceNumber snapshot,
-                       ViewPin pin, std::unique_ptr<InternalIterator> entries)
+                       ViewPin pin, std::unique_ptr<InternalIterator> entries, ScanFeedback* feedback)
     : comparator_(comparator),
       snapshot_(snapshot),
       lower_(CopyBound(options.iterate_lower_bound)),
       upper_(CopyBound(options.iterate_upper_bound)),
       pin_(pin),
-      entries_(std::move(entries)) {}
+      entries_(std::move(entries)),
+      feedback_(feedback) {}
 
 DBIterator::~DBIterator() {
   entries_.reset();
+  feedback_->NoteIterator(skipped_);
   Storage::Unpin(pin_);
 }
 
@@ -110,12 +112,18 @@ void DBIterator::Prev() {
 
 // From where entries_ stands, shows the first visible key; versions of passed->key are gone by.
 void DBIterator::FindForward(const Entry* passed) {
+  const uint64_t before = skipped_;
+  StepForward(passed);
+  feedback_->NoteMove(skipped_ - before);
+}
+
+void DBIterator::StepForward(const Entry* passed) {
   forward_ = true;
   valid_ = false;
   bool hide = passed != nullptr;
   Slice hidden = hide ? passed->key : Slice();
   int steps = 0;
-  while (entries_->valid()) {
+  for (; entries_->valid(); ++skipped_) {
     const Entry entry = entries_->entry();
     if (hide && comparator_->Equal(entry.key, hidden)) {
       if (++steps < kStepsBeforeSeek) {
@@ -149,6 +157,12 @@ void DBIterator::FindForward(const Entry* passed) {
 
 // From where entries_ stands, going back, shows the last visible key.
 void DBIterator::FindBackward() {
+  const uint64_t before = skipped_;
+  StepBackward();
+  feedback_->NoteMove(skipped_ - before);
+}
+
+void DBIterator::StepBackward() {
   forward_ = false;
   valid_ = false;
   while (entries_->valid()) {
@@ -179,6 +193,7 @@ void DBIterator::FindBackward() {
       Show(newest);
       return;
     }
+    ++skipped_;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "db/read_view.h"
+#include "db/scan_feedback.h"
 #include "pmlsm/iterator.h"
 #include "pmlsm/options.h"
 #include "util/internal_iterator.h"
@@ -21,9 +22,9 @@ namespace pmlsm {
 
 class DBIterator final : public Iterator {
  public:
-  // Takes over the pin. Bounds of `options` are copied.
+  // Takes over the pin. Bounds of `options` are copied. `feedback` outlives the pin.
   DBIterator(const Comparator* comparator, const ReadOptions& options, SequenceNumber snapshot, ViewPin pin,
-             std::unique_ptr<InternalIterator> entries);
+             std::unique_ptr<InternalIterator> entries, ScanFeedback* feedback);
   ~DBIterator() override;
 
   bool Valid() const override { return valid_; }
@@ -42,6 +43,9 @@ class DBIterator final : public Iterator {
   bool AtOrAboveUpper(const Slice& key) const;
   void FindForward(const Entry* passed);
   void FindBackward();
+  // What they step over is added to skipped_.
+  void StepForward(const Entry* passed);
+  void StepBackward();
   void Show(const Entry& entry);
 
   const Comparator* const comparator_;
@@ -50,6 +54,8 @@ class DBIterator final : public Iterator {
   const std::optional<std::string> upper_;
   const ViewPin pin_;
   std::unique_ptr<InternalIterator> entries_;
+  ScanFeedback* const feedback_;
+  uint64_t skipped_ = 0;  // entries, all moves
   bool valid_ = false;
   bool forward_ = true;
   Entry shown_;

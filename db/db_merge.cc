@@ -17,6 +17,7 @@ bool DBImpl::MergeIfDue() {
   // Without merges nothing would ever free a slot, and flushes and writers would wait for ever.
   if (!options_.disable_auto_compactions || !HasRunSlot()) pick = picker_.Pick(*version_);
   if (!pick && merge_for_space_) pick = PickForSpace();
+  if (!pick && MergeTombstones()) return true;
   if (!pick) {
     if (merge_for_space_) ++space_answers_;
     merge_for_space_ = false;

@@ -88,6 +88,8 @@ bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
     *value = picker_.Pick(*version_) ? 1 : 0;
   } else if (name == "pmlsm.is-write-stopped") {
     *value = write_blocked_.load(std::memory_order_relaxed) ? 1 : 0;
+  } else if (name == "pmlsm.entries-skipped-by-scans") {
+    *value = storage_->scans.skipped();
   } else if (name == "pmlsm.total-run-bytes") {
     *value = version_->bytes();
   } else if (name == "pmlsm.pmem-used-bytes") {

@@ -73,7 +73,7 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   } else {
     entries = std::make_unique<MergingIterator>(options_.comparator, std::move(sources));
   }
-  return new DBIterator(options_.comparator, options, sequence, pin, std::move(entries));
+  return new DBIterator(options_.comparator, options, sequence, pin, std::move(entries), &storage_->scans);
 }
 
 const Snapshot* DBImpl::GetSnapshot() {

@@ -189,7 +189,9 @@ Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
     return Status::NoSpace("write of " + std::to_string(needs.payload_bytes) + " bytes", name_);
   }
   const uint64_t payload_bytes = needs.uses_log ? needs.payload_bytes : 0;
-  if (active_rep_->ApproximateBytes() >= sizes_.write_buffer_bytes && active_rep_->entries() != 0) {
+  const bool full =
+      active_rep_->ApproximateBytes() >= sizes_.write_buffer_bytes && active_rep_->entries() != 0;
+  if (full || storage_->scans.WantsFlush(active_rep_->entries())) {
     return SwitchMemTable(payload_bytes, use);
   }
   if (!wal_->Fits(payload_bytes)) {

@@ -22,6 +22,8 @@ class SnapshotList {
 
   bool empty() const { return snapshots_.empty(); }
   size_t size() const { return snapshots_.size(); }
+  // kMaxSequenceNumber if there is none.
+  SequenceNumber Oldest() const { return empty() ? kMaxSequenceNumber : snapshots_.front().sequence; }
   // Ascending, each once.
   std::vector<SequenceNumber> Sequences() const {
     std::vector<SequenceNumber> sequences;

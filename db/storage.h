@@ -11,6 +11,7 @@
 
 #include "db/db_lock.h"
 #include "db/read_view.h"
+#include "db/scan_feedback.h"
 #include "pmem/extent_allocator.h"
 #include "pmem/pool.h"
 
@@ -21,6 +22,7 @@ struct Storage {
   DBLock lock;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<ExtentAllocator> extents;
+  ScanFeedback scans;
   ViewPool views;
 
   // Lets go of a pin, and of adrift storage that nobody reads any more.

@@ -40,6 +40,7 @@ Run::Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> ta
     const Table& table = handle->table();
     bytes_ += table.span().bytes;
     entries_ += table.header().entries;
+    tombstones_ += table.header().tombstones;
     sequence_max_ = std::max<SequenceNumber>(sequence_max_, table.header().sequence_max);
     if (bytewise) largest_heads_.push_back(KeyHead(Suffix(table.largest(), prefix_.size())));
   }

@@ -53,8 +53,9 @@ class Run {
   const std::string& live_lower() const { return live_lower_; }
   uint64_t bytes() const { return bytes_; }  // of all spans
   SequenceNumber sequence_max() const { return sequence_max_; }
-  uint64_t entries() const { return entries_; }  // of all tables, dead ones below live_lower included
-  Slice smallest() const;                        // user key: live_lower or the first table's
+  uint64_t entries() const { return entries_; }        // of all tables, dead ones below live_lower included
+  uint64_t tombstones() const { return tombstones_; }  // the same
+  Slice smallest() const;                              // user key: live_lower or the first table's
   Slice largest() const;
   // Whether a table may hold a live key in [*begin, *end]; null = no bound.
   bool Overlaps(const Slice* begin, const Slice* end) const;
@@ -93,6 +94,7 @@ class Run {
   const std::string live_lower_;
   uint64_t bytes_ = 0;
   uint64_t entries_ = 0;
+  uint64_t tombstones_ = 0;
   SequenceNumber sequence_max_ = 0;
   // Bytewise order only: what all keys begin with, and the 8 bytes after it of each table's largest key, side by
   // side for the search.

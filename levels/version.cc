@@ -48,6 +48,11 @@ int Version::deepest_level() const {
   return level;
 }
 
+bool Version::MayHold(const Slice& key) const {
+  return std::any_of(newest_first_.begin(), newest_first_.end(),
+                     [&key](const Run* run) { return run->Overlaps(&key, &key); });
+}
+
 Status Version::Get(const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry, bool* found) const {
   *found = false;
   const uint64_t hash = KeyHash(key);

@@ -50,6 +50,9 @@ class Version {
   uint64_t entries() const;
   int deepest_level() const;  // with a run; -1 if there is none
 
+  // Whether a table may hold the key: by the tables' key ranges alone.
+  bool MayHold(const Slice& key) const;
+
   // The newest version of key with sequence <= snapshot, tombstones included.
   Status Get(const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry, bool* found) const;
 

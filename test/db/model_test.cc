@@ -202,8 +202,9 @@ class Walk {
   void Compact() {
     const std::string a = Key();
     const std::string b = Key();
-    const Slice begin(a);
-    const Slice end(b);
+    const bool ascending = options_.comparator->Compare(a, b) <= 0;
+    const Slice begin(ascending ? a : b);
+    const Slice end(ascending ? b : a);
     ASSERT_OK(db_->CompactRange({}, random_.OneIn(2) ? nullptr : &begin, random_.OneIn(2) ? nullptr : &end));
   }
   void Reopen() {

@@ -29,7 +29,7 @@ class WalRecoveryTest : public ::testing::TestWithParam<MemTableType> {
   Options MakeOptions() const {
     Options options;
     options.memtable = GetParam();
-    options.max_pmem_bytes = uint64_t{64} << 20;
+    options.max_pmem_bytes = uint64_t{128} << 20;
     options.write_buffer_size = 1 << 20;
     return options;
   }
