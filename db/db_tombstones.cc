@@ -68,6 +68,8 @@ bool DBImpl::MergeTombstones() {
   const std::optional<KeyBounds> bounds = DenseRange();
   if (!bounds) return false;
   const SequenceNumber oldest = snapshots_.Oldest();
+  SequenceNumber newest = 0;  // of the runs that it can merge
+  for (const Run* run : version_->newest_first()) newest = std::max(newest, run->sequence_max());
   const auto all = picker_.PickAll(*version_);
   log_->Write("merge: tombstones lie dense");
   ++merges_paused_;
@@ -76,6 +78,7 @@ bool DBImpl::MergeTombstones() {
   tombstone_merge_snapshot_ = oldest;
   tombstones_left_ = 0;
   for (const Run* run : version_->newest_first()) {
+    if (run->sequence_max() > newest) continue;
     for (const TableRef& handle : run->tables()) {
       if (IsDense(handle->table())) tombstones_left_ += handle->table().header().tombstones;
     }

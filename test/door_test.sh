@@ -21,7 +21,7 @@ for line in '#include "pmem/store.h"' 'uint64_t max_pmem_bytes = 0;' 'pmemobjpoo
 done
 
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
-files=$(find db memtable levels compaction util tools include -name '*.cc' -o -name '*.h' 2>/dev/null)
+files=$(find db memtable levels compaction primitives util tools include -name '*.cc' -o -name '*.h' 2>/dev/null)
 if [ -z "$files" ]; then
   echo "no source files in $(pwd)"
   exit 1
