@@ -37,8 +37,14 @@ void DBImpl::FlushFrozen() {
   flush_began_ = std::chrono::steady_clock::now();
   const JobContext context = MakeJobContext();
   PlacedRun flushed;
+  // What the flush takes comes on top of what is kept free for writers.
+  const bool grows = !IsPoolAtItsLargest();
   mutex_.Unlock();
   hooks.Reached(HookPoint::kFlushPicked);
+  if (grows) {
+    storage_->extents->GrowAhead(job.memtables.size() * sizes_.flush_bytes + SpaceAhead())
+        .PermitUncheckedError();
+  }
   const uint64_t cpu_begin = ThreadCpuMicros();
   const auto begin = std::chrono::steady_clock::now();
   Status s = job.Execute(context, &counters_.flush, &flushed);

@@ -184,6 +184,7 @@ class DBImpl final : public DB {
   void JoinOutput(const MergePick& pick) REQUIRES(mutex_);
 
   // --- db_space.cc ---
+  uint64_t SpaceAhead() const;
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
   void HoldMergeSpace() REQUIRES(mutex_);
   bool ReleaseMergeSpace() REQUIRES(mutex_);

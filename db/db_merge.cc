@@ -112,11 +112,14 @@ Status DBImpl::MergeRuns(MergePick pick) {
     if (!s.ok()) break;
     MergeStep step = MakeMergeStep(pick, choice.order);
     step.filters = filters;
+    // What the step takes comes on top of what is kept free for writers.
+    const bool grows = !IsPoolAtItsLargest();
     MergeStep::Result result;
     ++steps_running_;
     const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
+    if (grows) storage_->extents->GrowAhead(step.step_bytes + SpaceAhead()).PermitUncheckedError();
     s = step.Execute(context, &counters_.merge_into[pick.output_level], &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();

@@ -10,11 +10,14 @@ namespace pmlsm {
 
 // ---- Ahead of need ----
 
+// Free space for what writers log, and flushes write, until there is more.
+uint64_t DBImpl::SpaceAhead() const { return sizes_.write_buffer_bytes + sizes_.table_bytes; }
+
 // Keeps spare log segments and free extents at hand, so that the writer does not grow the pool or fault in
 // pages. True if it got somewhere; *lacks_space if it tried in vain.
 bool DBImpl::PrepareSpace(bool* lacks_space) {
   ExtentAllocator* const extents = storage_->extents.get();
-  const uint64_t ahead = sizes_.write_buffer_bytes + sizes_.table_bytes;
+  const uint64_t ahead = SpaceAhead();
   const bool wants_spare = spare_segments_.size() < kSpareSegments &&
                            extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
   HoldMergeSpace();
