@@ -62,7 +62,7 @@ bool DBImpl::TombstonesDue() const {
   return !options_.disable_auto_compactions && picker_.idle() && DenseRange().has_value();
 }
 
-// True if it did something. Other merges go between its steps.
+// False if no range is dense or its merge failed, which is noted. Other merges go between its steps.
 bool DBImpl::MergeTombstones() {
   if (options_.disable_auto_compactions || !picker_.idle() || closing_) return false;
   const std::optional<KeyBounds> bounds = DenseRange();
