@@ -31,7 +31,7 @@ void DBImpl::BackgroundThread(int index) {
       continue;
     }
     if (!flushes) {
-      work_.Wait(&mutex_);
+      WaitForWorkOrIdleness();
       continue;
     }
     bool lacks_space = false;
@@ -42,6 +42,8 @@ void DBImpl::BackgroundThread(int index) {
     if (waiting_for_readers || lacks_space || flush_lacks_space_ || merge_lacks_space_) {
       work_.WaitFor(&mutex_, pause);
       pause = std::min(2 * pause, kHousekeepingPauseMax);
+    } else if (merges) {
+      WaitForWorkOrIdleness();
     } else {
       work_.Wait(&mutex_);
     }

@@ -1,7 +1,7 @@
 // DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
 // snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
-// db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_space.cc, db_pacing.cc, db_open.cc (open, recovery), db_close.cc,
-// db_properties.cc, db_stats.cc.
+// db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc,
+// db_open.cc (open, recovery), db_close.cc, db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
@@ -88,6 +88,7 @@ class DBImpl final : public DB {
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
+  static constexpr std::chrono::milliseconds kIdlePause{1000};  // without a write, before the DB counts as idle
   static constexpr int kLevelsMax = 16;  // Options::num_levels
   static constexpr size_t kSpareSegments = 2;
 
@@ -171,6 +172,12 @@ class DBImpl final : public DB {
   std::optional<KeyBounds> DenseRange() const REQUIRES(mutex_);
   bool TombstonesDue() const REQUIRES(mutex_);
   bool MergeTombstones() REQUIRES(mutex_);
+
+  // --- db_idle_merge.cc ---
+  bool MayMergeWhenIdle() const REQUIRES(mutex_);
+  bool IdleLookDue() const REQUIRES(mutex_);
+  void WaitForWorkOrIdleness() REQUIRES(mutex_);
+  void MergeIfMuchIsHidden() REQUIRES(mutex_);
 
   // --- db_manual.cc ---
   Status FreezeActive();
@@ -297,6 +304,8 @@ class DBImpl final : public DB {
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
   uint64_t tombstones_left_ GUARDED_BY(mutex_) = 0;  // in dense tables, by the last merge of such
   SequenceNumber tombstone_merge_snapshot_ GUARDED_BY(mutex_) = 0;  // the oldest then
+  uint64_t idle_look_changes_ GUARDED_BY(mutex_) = 0;        // flushes_ + merges_ at the last one
+  SequenceNumber idle_look_snapshot_ GUARDED_BY(mutex_) = 0;  // the oldest then
   SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;      // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in

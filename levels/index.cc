@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "util/random.h"
+
 namespace pmlsm {
 
 Index::Index(const Region& region, uint64_t root_place, uint32_t levels, const Comparator* comparator)
@@ -142,6 +144,22 @@ Damage Index::Last(Cursor* cursor) const {
     if (Damage damage = Load(place, &view)) return damage;
     if (view.header.level != level) return {"index level", place};
     const uint32_t child = view.separators();
+    if (level == 0) {
+      Place(view, child, cursor);
+      return {};
+    }
+    place = uint64_t{view.word(child) & ~kChildAfter} * kLineBytes;
+  }
+}
+
+Damage Index::Any(uint64_t number, Cursor* cursor) const {
+  Random choices(number);
+  uint64_t place = root_place_;
+  View view;
+  for (uint32_t level = levels_ - 1;; --level) {
+    if (Damage damage = Load(place, &view)) return damage;
+    if (view.header.level != level) return {"index level", place};
+    const auto child = static_cast<uint32_t>(choices.Uniform(view.header.children));
     if (level == 0) {
       Place(view, child, cursor);
       return {};

@@ -47,6 +47,8 @@ class Index {
   Damage Find(const Slice& key, Cursor* cursor) const;
   Damage First(Cursor* cursor) const;
   Damage Last(Cursor* cursor) const;
+  // One of all data nodes, chosen by the number: at random where that is; each about as likely as any other.
+  Damage Any(uint64_t number, Cursor* cursor) const;
   // REQUIRES: there is one; the caller knows by the nodes' ordinals.
   Damage Next(Cursor* cursor) const;
   Damage Prev(Cursor* cursor) const;

@@ -120,6 +120,20 @@ Status Table::Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, 
   return Status::OK();
 }
 
+Status Table::SampleKey(uint64_t number, std::string* key) const {
+  Index::Cursor at;
+  if (Damage damage = index_.Any(number, &at)) return Corrupt(damage);
+  Node node;
+  if (Damage damage = node.Load(nodes_, at.place(), false)) return Corrupt(damage);
+  Slice sampled;
+  Tag tag;
+  if (Damage damage = node.GetKey(static_cast<uint32_t>(number % node.count()), &sampled, &tag)) {
+    return Corrupt(damage);
+  }
+  *key = sampled.ToString();
+  return Status::OK();
+}
+
 // 1. The index names the first node that may hold the key. 2. The fingerprints there name candidates. 3. If
 // all versions there are too new, they may continue in the next node. What a damaged index does is seen in
 // step 2: the key's versions then seem to start before the node, or the key's neighbours are not around it.

@@ -43,6 +43,9 @@ class Table {
   Status Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
              bool* found) const;
 
+  // The key of one of its entries, chosen by the number (Index::Any). Unverified: for estimates.
+  Status SampleKey(uint64_t number, std::string* key) const;
+
   // REQUIRES: the Table outlives the iterator.
   std::unique_ptr<InternalIterator> NewIterator(bool verify) const;
 

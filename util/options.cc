@@ -126,6 +126,7 @@ Status Options::Validate() const {
       CheckRange("max_write_buffer_number", max_write_buffer_number, 2, 64),
       CheckRange("size_ratio", size_ratio, 2, 32),
       CheckRange("num_levels", num_levels, 1, 16),
+      CheckRange("max_size_amplification_percent", max_size_amplification_percent, 10, UINT32_MAX),
       CheckRange("target_table_bytes", target_table_bytes, 16 * kKiB, kGiB),
       CheckRange("node_bytes", node_bytes, 256, 32 * kKiB),
       CheckRange("filter_bits_per_key", filter_bits_per_key, 0, 32),
@@ -158,6 +159,7 @@ std::string Options::ToString() const {
   add("compaction_style", pmlsm::ToString(compaction_style));
   add("size_ratio", number(size_ratio));
   add("num_levels", number(num_levels));
+  add("max_size_amplification_percent", number(max_size_amplification_percent));
   add("target_table_bytes", number(target_table_bytes));
   add("node_bytes", number(node_bytes));
   add("filter_bits_per_key", number(filter_bits_per_key));

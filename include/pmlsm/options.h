@@ -140,6 +140,12 @@ struct PMLSM_EXPORT Options {
   // Drops or changes values while runs are merged; not owned, must outlive the DB. nullptr = none.
   const CompactionFilter* compaction_filter = nullptr;
 
+  // When nothing was written for about a second and no merge is due, all runs are merged if the entries that newer
+  // ones hide take more than this share of the space of all others, percent (by a sample of keys). RocksDB's
+  // universal compaction has an option of this name, which merges at once, and counts all but the oldest run as
+  // hidden. Range: 10 to 4294967295 (never).
+  uint32_t max_size_amplification_percent = 100;
+
   // Merges run only when asked for (CompactRange), or when level 0 has 256 runs.
   bool disable_auto_compactions = false;
 

@@ -211,6 +211,7 @@ TEST_F(OpenTest, BadOptionsAreRefusedByNameAndRange) {
       {"size_ratio", [](Options* o) { o->size_ratio = 33; }},
       {"num_levels", [](Options* o) { o->num_levels = 0; }},
       {"num_levels", [](Options* o) { o->num_levels = 17; }},
+      {"max_size_amplification_percent", [](Options* o) { o->max_size_amplification_percent = 9; }},
       {"target_table_bytes", [](Options* o) { o->target_table_bytes = 1; }},
       {"node_bytes", [](Options* o) { o->node_bytes = 100; }},
       {"filter_bits_per_key", [](Options* o) { o->filter_bits_per_key = 33; }},
