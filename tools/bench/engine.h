@@ -3,6 +3,8 @@
 // To add one: subclass Engine and Session in <name>_engine.cc, define the engine's own flags there, add a row
 // to engines.cc and a dependency to BUILD. Workloads, report and JSON need no change.
 //
+// An engine that is measured with several settings has a row, and so a name, for each.
+//
 // pmlsm::Status and pmlsm::Iterator are the common currency: an adapter turns its engine's into these.
 #pragma once
 
@@ -30,6 +32,11 @@ struct EngineOptions {
   int max_background_jobs = 0;
   // Negative = the engine's default.
   int bloom_bits = -1;
+  // What the run will put in, for engines that reserve room in advance.
+  uint64_t entries = 0;
+  uint64_t key_bytes = 0;
+  uint64_t value_bytes = 0;
+  uint64_t DataBytes() const { return entries * (key_bytes + value_bytes); }
 };
 
 // One thread's access to an open engine: it holds what that thread uses again and again (a pinned value, a
@@ -71,13 +78,20 @@ class Engine {
   virtual Status Compact() = 0;
   virtual Status WaitForCompaction() = 0;
 
-  // "stats", "levelstats", "pmem-counters" (one line a class: name bytes lines blocks fences); false if the
-  // engine has nothing of the kind.
+  // "stats", "levelstats", "pmem-counters" (one line a class: name bytes lines blocks fences),
+  // "cur-size-all-mem-tables" (bytes); false if the engine has nothing of the kind.
   virtual bool GetProperty(const std::string& name, std::string* value) = 0;
+
+  // False if reads return other bytes than those written (a floor that only does an engine's memory accesses).
+  virtual bool ReturnsWhatWasWritten() const { return true; }
 
   // Lines of the report's header, name and text: medium, durability of a write, options in force. After Open.
   virtual std::vector<std::pair<std::string, std::string>> Describe() = 0;
 };
+
+// What the engine's name says about its options, put into them; InvalidArgument if they contradict it.
+// REQUIRES: an engine has that name.
+Status ApplyEngineName(const std::string& name, EngineOptions* options);
 
 // Null if no engine has that name.
 std::unique_ptr<Engine> NewEngine(const std::string& name, const EngineOptions& options);

@@ -150,6 +150,11 @@ EngineOptions EngineOptionsFromFlags() {
   options.max_write_buffer_number = FLAGS_max_write_buffer_number;
   options.max_background_jobs = FLAGS_max_background_jobs;
   options.bloom_bits = FLAGS_bloom_bits;
+  options.entries = static_cast<uint64_t>(FLAGS_num);
+  options.key_bytes = static_cast<uint64_t>(FLAGS_key_size);
+  options.value_bytes = static_cast<uint64_t>(FLAGS_value_size);
+  const Status s = ApplyEngineName(FLAGS_engine, &options);
+  if (!s.ok()) Refuse("--engine=" + FLAGS_engine + ": " + s.ToString());
   return options;
 }
 

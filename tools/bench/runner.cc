@@ -90,7 +90,8 @@ Status Runner::OpenFresh() {
   Status s = engine_->Close();
   if (s.ok()) s = engine_->Destroy();
   if (s.ok()) s = engine_->Open();
-  shared_.values_known = is_empty_ = s.ok();
+  is_empty_ = s.ok();
+  shared_.values_known = is_empty_ && engine_->ReturnsWhatWasWritten();
   return s;
 }
 
