@@ -23,6 +23,8 @@ struct Config {
   size_t key_bytes = 0;
   size_t value_bytes = 0;
   int threads = 1;
+  // The counts above were given for all threads together, and fills give each thread keys of its own.
+  bool divide_work = false;
   uint64_t duration_seconds = 0;  // 0 = by count
   uint64_t seed = 0;
   uint64_t batch_size = 1;

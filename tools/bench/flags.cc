@@ -31,6 +31,9 @@ DEFINE_int64(deletes, -1, "Deletes a thread; negative = --num");
 DEFINE_int32(key_size, 16, "Bytes of a key");
 DEFINE_int32(value_size, 100, "Bytes of a value");
 DEFINE_int32(threads, 1, "Threads that run a benchmark");
+DEFINE_bool(divide_work, false,
+            "--reads, --writes and --deletes are those of all threads together; fillrandom's threads write "
+            "different keys");
 DEFINE_int32(duration, 0, "Seconds that benchmarks in random order run; 0 = as many operations as asked for");
 DEFINE_int64(seed, 0, "Seed of all random numbers; 0 = from the time");
 DEFINE_int64(batch_size, 1, "Entries of a write batch");
@@ -127,7 +130,11 @@ std::vector<std::string> SplitBenchmarks(const std::string& list) {
   return names;
 }
 
-uint64_t CountOrNum(int64_t count) { return static_cast<uint64_t>(count < 0 ? FLAGS_num : count); }
+// A thread's.
+uint64_t CountOrNum(int64_t count) {
+  const uint64_t given = static_cast<uint64_t>(count < 0 ? FLAGS_num : count);
+  return FLAGS_divide_work ? given / static_cast<uint64_t>(FLAGS_threads) : given;
+}
 
 uint64_t SeedFromFlag() {
   if (FLAGS_seed != 0) return static_cast<uint64_t>(FLAGS_seed);
@@ -178,6 +185,7 @@ Config ParseCommandLine(int argc, char** argv) {
   config.key_bytes = static_cast<size_t>(FLAGS_key_size);
   config.value_bytes = static_cast<size_t>(FLAGS_value_size);
   config.threads = FLAGS_threads;
+  config.divide_work = FLAGS_divide_work;
   config.duration_seconds = static_cast<uint64_t>(FLAGS_duration);
   config.seed = SeedFromFlag();
   config.batch_size = static_cast<uint64_t>(FLAGS_batch_size);

@@ -60,14 +60,15 @@ double Histogram::UpperLimit(size_t bucket) {
   return static_cast<double>(leading_two_digits + 1) * static_cast<double>(kPowersOfTen[decade + 1]);
 }
 
-void Histogram::Add(uint64_t nanos) {
-  ++buckets_[BucketOf(nanos)];
-  ++count_;
+void Histogram::Add(uint64_t nanos, uint64_t times) {
+  buckets_[BucketOf(nanos)] += times;
+  count_ += times;
   min_ = std::min(min_, nanos);
   max_ = std::max(max_, nanos);
   const double value = static_cast<double>(nanos);
-  sum_ += value;
-  sum_of_squares_ += value * value;
+  const double weight = static_cast<double>(times);
+  sum_ += weight * value;
+  sum_of_squares_ += weight * value * value;
 }
 
 void Histogram::Merge(const Histogram& other) {

@@ -18,7 +18,7 @@ namespace pmlsm::bench {
 
 class Histogram {
  public:
-  void Add(uint64_t nanos);
+  void Add(uint64_t nanos, uint64_t times = 1);
   void Merge(const Histogram& other);
 
   uint64_t count() const { return count_; }

@@ -38,6 +38,9 @@ struct Outcome {
   uint64_t writer_operations = 0;
   double writer_ops_per_second = 0;
   Histogram histogram;
+  double cpu_seconds = 0;        // of all threads of the process, background work included
+  uint64_t anonymous_bytes = 0;  // memory of the process's own, afterwards
+  int64_t memtable_bytes = -1;   // afterwards; -1: the engine does not say
   // Of writes: the longest append of the last appendfloor before this; 0 = there was none.
   uint64_t floor_nanos = 0;
   bool has_pmem_counts = false;

@@ -9,6 +9,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Of a latency curve, denser towards the slow end.
+constexpr double kCurvePercents[] = {0,  1,  5,  10, 20,   30,   40,    50,    60,     70,
+                                     80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 99.999, 100};
+
 Json ToJson(const PmemCounts& counts) {
   return {
       {"bytes", counts.bytes}, {"lines", counts.lines}, {"blocks", counts.blocks}, {"fences", counts.fences}};
@@ -40,12 +44,17 @@ Json ToJson(const Config& config, const std::string& medium, const Outcome& o) {
       {"found", o.found},
       {"writer_operations", o.writer_operations},
       {"writer_ops_per_sec", o.writer_ops_per_second},
+      {"cpu_seconds", o.cpu_seconds},
+      {"anonymous_bytes", o.anonymous_bytes},
       {"average_us", o.histogram.Average() / kMicro},
       {"p50_us", o.histogram.Percentile(50) / kMicro},
       {"p99_us", o.histogram.Percentile(99) / kMicro},
       {"p999_us", o.histogram.Percentile(99.9) / kMicro},
       {"max_us", static_cast<double>(o.histogram.max()) / kMicro},
   };
+  for (const double percent : kCurvePercents)
+    json["latency_us"].push_back({percent, o.histogram.Percentile(percent) / kMicro});
+  if (o.memtable_bytes >= 0) json["memtable_bytes"] = o.memtable_bytes;
   if (o.floor_nanos != 0) {
     json["floor_max_us"] = static_cast<double>(o.floor_nanos) / kMicro;
     json["max_above_floor_us"] = static_cast<double>(o.NanosAboveFloor()) / kMicro;

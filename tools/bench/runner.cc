@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "tools/bench/process_use.h"
 #include "tools/bench/progress.h"
 #include "tools/bench/report.h"
 #include "tools/bench/workloads.h"
@@ -52,26 +54,31 @@ class Runner {
   Status RunAll();
 
  private:
+  Status Open();
   Status OpenFresh();
   Status RunOne(const Workload& workload);
   Status PrintProperty(const std::string& name);
+  void ReportOpen(const Workload& workload);
   Outcome RunThreads(const Workload& workload);
   void Collect(const std::vector<std::unique_ptr<Thread>>& threads, Outcome* outcome) const;
   void NoteWhatWasWritten(Workload::Fill fill, const Outcome& outcome);
   uint64_t OperationsWanted(const Workload& workload) const;
   bool ReadPmemCounts(PmemCountsByClass* counts);
+  // -1: the engine does not say.
+  int64_t MemtableBytes();
 
   const Config& config_;
   const std::unique_ptr<Engine> engine_;
   Shared shared_;
-  bool is_empty_ = false;  // nothing was run on the DB since it was created
+  bool is_empty_ = false;    // nothing was run on the DB since it was created
+  uint64_t open_ticks_ = 0;  // of the last time that the DB was opened
   uint64_t floor_nanos_ = 0;
   std::vector<Outcome> outcomes_;
 };
 
 Status Runner::RunAll() {
   Status s = engine_->CheckOptions();
-  if (s.ok()) s = config_.use_existing_db ? engine_->Open() : OpenFresh();
+  if (s.ok()) s = config_.use_existing_db ? Open() : OpenFresh();
   if (!s.ok()) return s;
   PrintHeader(config_, engine_.get());
   std::string medium;
@@ -86,10 +93,17 @@ Status Runner::RunAll() {
   return engine_->Close();
 }
 
+Status Runner::Open() {
+  const uint64_t start = TickClock::Now();
+  Status s = engine_->Open();
+  open_ticks_ = TickClock::Now() - start;
+  return s;
+}
+
 Status Runner::OpenFresh() {
   Status s = engine_->Close();
   if (s.ok()) s = engine_->Destroy();
-  if (s.ok()) s = engine_->Open();
+  if (s.ok()) s = Open();
   is_empty_ = s.ok();
   shared_.values_known = is_empty_ && engine_->ReturnsWhatWasWritten();
   return s;
@@ -97,6 +111,10 @@ Status Runner::OpenFresh() {
 
 Status Runner::RunOne(const Workload& workload) {
   if (workload.kind == Workload::Kind::kProperty) return PrintProperty(workload.name);
+  if (workload.kind == Workload::Kind::kOpen) {
+    ReportOpen(workload);
+    return Status::OK();
+  }
   if (workload.fill != Workload::Fill::kNone) {
     if (config_.use_existing_db) {
       PrintSkipped(workload.name);
@@ -110,7 +128,11 @@ Status Runner::RunOne(const Workload& workload) {
   if (!workload.is_floor) is_empty_ = false;
   PmemCountsByClass before, after;
   const bool counted = ReadPmemCounts(&before);
+  const double cpu_seconds_before = ProcessCpuSeconds();
   Outcome outcome = RunThreads(workload);
+  outcome.cpu_seconds = ProcessCpuSeconds() - cpu_seconds_before;
+  outcome.anonymous_bytes = AnonymousBytes();
+  outcome.memtable_bytes = MemtableBytes();
   if (workload.is_floor) {
     floor_nanos_ = outcome.histogram.max();
   } else if (workload.IsWrite()) {
@@ -132,6 +154,17 @@ Status Runner::PrintProperty(const std::string& name) {
   printf("\n%s\n", text.c_str());
   fflush(stdout);
   return Status::OK();
+}
+
+void Runner::ReportOpen(const Workload& workload) {
+  Outcome outcome;
+  outcome.benchmark = workload.name;
+  outcome.threads = 1;
+  outcome.operations = 1;
+  outcome.seconds = outcome.thread_seconds = TickClock::Seconds(open_ticks_);
+  outcome.histogram.Add(TickClock::Nanos(open_ticks_));
+  PrintOutcome(config_, workload, outcome);
+  outcomes_.push_back(std::move(outcome));
 }
 
 Outcome Runner::RunThreads(const Workload& workload) {
@@ -203,7 +236,9 @@ void Runner::Collect(const std::vector<std::unique_ptr<Thread>>& threads, Outcom
 }
 
 void Runner::NoteWhatWasWritten(Workload::Fill fill, const Outcome& outcome) {
-  const uint64_t each_thread = outcome.operations / static_cast<uint64_t>(outcome.threads);
+  // Threads that share the work write different keys, else all the same ones.
+  const uint64_t each_thread =
+      outcome.operations / (config_.divide_work ? 1 : static_cast<uint64_t>(outcome.threads));
   if (fill == Workload::Fill::kNone) return;
   shared_.written = WrittenKeys::AnyOf(config_.num);
   if (each_thread == 0) return;
@@ -227,6 +262,12 @@ bool Runner::ReadPmemCounts(PmemCountsByClass* counts) {
   if (!engine_->GetProperty("pmem-counters", &text)) return false;
   *counts = ParsePmemCounts(text);
   return true;
+}
+
+int64_t Runner::MemtableBytes() {
+  std::string text;
+  if (!engine_->GetProperty("cur-size-all-mem-tables", &text)) return -1;
+  return std::strtoll(text.c_str(), nullptr, 10);
 }
 
 }  // namespace

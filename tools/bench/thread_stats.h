@@ -1,7 +1,8 @@
 // ThreadStats: what one thread of a benchmark has done, and how long each operation took.
 //
 // An operation's time is from the end of the one before to its own end, as in db_bench: one time stamp an
-// operation, and it includes making the key and the value.
+// operation, and it includes making the key and the value. An entry of a scan takes no longer than the time stamp
+// would, so a scan takes one for 64 entries, and each gets the average.
 //
 // Thread safety: one thread fills it; done() from any thread; the rest once that thread has ended.
 #pragma once
@@ -31,6 +32,21 @@ class ThreadStats {
       histogram_.Add(TickClock::Nanos(now - last_));
       last_ = now;
     }
+    if (done >= next_line_) PrintIntervalLine(done);
+  }
+
+  // `count` operations, each of which takes less than a time stamp: all get the average time.
+  void FinishedEach(uint64_t count) {
+    if (measures_latency_ && count > 0) {
+      const uint64_t now = TickClock::Now();
+      histogram_.Add(TickClock::Nanos(now - last_) / count, count);
+      last_ = now;
+    }
+  }
+  // One of those.
+  void FinishedUntimed() {
+    const uint64_t done = done_.load(std::memory_order_relaxed) + 1;
+    done_.store(done, std::memory_order_relaxed);
     if (done >= next_line_) PrintIntervalLine(done);
   }
 

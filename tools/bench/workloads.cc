@@ -43,6 +43,8 @@ constexpr Workload kWorkloads[] = {
     {"compact", "merge the whole DB", Kind::kOnce, CompactAll},
     {"flush", "flush the memtable", Kind::kOnce, FlushMemtable},
     {"waitforcompaction", "wait until no flush or merge is due", Kind::kOnce, WaitForCompaction},
+    {"open", "how long opening the DB took; with --use_existing_db that of a DB which was there", Kind::kOpen,
+     nullptr},
     {"stats", "print the engine's statistics", Kind::kProperty, nullptr},
     {"levelstats", "print what lies in each level", Kind::kProperty, nullptr},
 };

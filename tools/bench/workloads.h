@@ -68,6 +68,7 @@ struct Workload {
     kThreadsAndWriter,  // and one more that overwrites until they are done
     kOnce,              // one thread, one operation
     kProperty,          // prints the engine's property of this name
+    kOpen,              // reports how long the DB took to open
   };
   enum class Fill : uint8_t { kNone, kSequential, kRandom };
   // What the line says after the figures.

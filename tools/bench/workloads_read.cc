@@ -29,6 +29,23 @@ void CountEntry(Thread* thread, const Iterator& it) {
   thread->stats.bytes += key.size() + value.size();
 }
 
+// To the end of the range, or of the work. An entry takes less time than a time stamp.
+template <typename Move>
+void Scan(Thread* thread, const Iterator* it, Move move) {
+  constexpr uint64_t kEntriesPerTimeStamp = 64;
+  WorkLimit limit(thread->config.reads, 0);
+  uint64_t untimed = 0;
+  for (; it->Valid() && !limit.Done(); move()) {
+    CountEntry(thread, *it);
+    thread->stats.FinishedUntimed();
+    if (++untimed < kEntriesPerTimeStamp) continue;
+    thread->stats.FinishedEach(untimed);
+    untimed = 0;
+  }
+  thread->stats.FinishedEach(untimed);
+  thread->Check(it->status());
+}
+
 void SeekOnce(Thread* thread, Iterator* it, uint64_t number) {
   ThreadStats& stats = thread->stats;
   const Slice key = thread->Key(number);
@@ -65,22 +82,14 @@ void ReadMissing(Thread* thread) {
 
 void ReadSequential(Thread* thread) {
   const std::unique_ptr<Iterator> it = thread->session->NewIterator();
-  WorkLimit limit(thread->config.reads, 0);
-  for (it->SeekToFirst(); it->Valid() && !limit.Done(); it->Next()) {
-    CountEntry(thread, *it);
-    thread->stats.FinishedOps(1);
-  }
-  thread->Check(it->status());
+  it->SeekToFirst();
+  Scan(thread, it.get(), [&it] { it->Next(); });
 }
 
 void ReadReverse(Thread* thread) {
   const std::unique_ptr<Iterator> it = thread->session->NewIterator();
-  WorkLimit limit(thread->config.reads, 0);
-  for (it->SeekToLast(); it->Valid() && !limit.Done(); it->Prev()) {
-    CountEntry(thread, *it);
-    thread->stats.FinishedOps(1);
-  }
-  thread->Check(it->status());
+  it->SeekToLast();
+  Scan(thread, it.get(), [&it] { it->Prev(); });
 }
 
 void SeekRandom(Thread* thread) {

@@ -70,9 +70,11 @@ void FillRandom(Thread* thread) {
     PutAll(thread, config.batch_size, limit, [thread](uint64_t) { return thread->DrawAny(); });
     return;
   }
-  // Several threads go through the same keys in the same order, from starting points spread over it.
+  // Several threads go through the same keys in the same order, from starting points spread over it; if they
+  // share the work, each ends where the next one started.
+  const uint64_t writes = config.writes * (config.divide_work ? static_cast<uint64_t>(thread->count) : 1);
   const uint64_t keys =
-      config.duration_seconds > 0 ? config.num : std::clamp<uint64_t>(config.writes, 1, config.num);
+      config.duration_seconds > 0 ? config.num : std::clamp<uint64_t>(writes, 1, config.num);
   const uint64_t first = keys / static_cast<uint64_t>(thread->count) * static_cast<uint64_t>(thread->index);
   PutAll(thread, config.batch_size, limit,
          [thread, keys, first](uint64_t i) { return thread->shared->fill_order((first + i) % keys); });
