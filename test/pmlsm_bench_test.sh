@@ -73,6 +73,11 @@ expect_line '^readrandom   : .* \(20000 of 20000 found\)$'
 run "${small[@]}" --random_with_replacement --benchmarks=fillrandom,readrandom
 expect_line '^readrandom   : .* \(12[0-9]{3} of 20000 found\)$'
 
+# Threads that share the work fill the same DB as one.
+run "${small[@]}" --threads=2 --divide_work --benchmarks=fillrandom,readseq --scans=40000
+expect_line '^fillrandom   : .* 20000 operations;'
+expect_line '^readseq      : .* 40000 operations;'
+
 refuse "unknown command line flag" --bogus=1
 refuse "must be 1 to" --num=0
 refuse "fillseq .*in key order" --benchmarks=fillseq,frobnicate

@@ -18,6 +18,7 @@ struct Config {
   // Sizes of the data set and of the work; the counts are a thread's.
   uint64_t num = 0;
   uint64_t reads = 0;
+  uint64_t scans = 0;  // entries
   uint64_t writes = 0;
   uint64_t deletes = 0;
   size_t key_bytes = 0;

@@ -26,14 +26,16 @@ DEFINE_bool(use_existing_db, false,
 
 DEFINE_int64(num, 1000000, "Entries in the DB");
 DEFINE_int64(reads, -1, "Reads a thread; negative = --num");
+DEFINE_int64(scans, -1, "Entries that readseq and readreverse visit, a thread; negative = --reads");
 DEFINE_int64(writes, -1, "Writes a thread; negative = --num");
 DEFINE_int64(deletes, -1, "Deletes a thread; negative = --num");
 DEFINE_int32(key_size, 16, "Bytes of a key");
 DEFINE_int32(value_size, 100, "Bytes of a value");
 DEFINE_int32(threads, 1, "Threads that run a benchmark");
-DEFINE_bool(divide_work, false,
-            "--reads, --writes and --deletes are those of all threads together; fillrandom's threads write "
-            "different keys");
+DEFINE_bool(
+    divide_work, false,
+    "--reads, --scans, --writes and --deletes are those of all threads together; fillrandom's threads write "
+    "different keys");
 DEFINE_int32(duration, 0, "Seconds that benchmarks in random order run; 0 = as many operations as asked for");
 DEFINE_int64(seed, 0, "Seed of all random numbers; 0 = from the time");
 DEFINE_int64(batch_size, 1, "Entries of a write batch");
@@ -86,6 +88,7 @@ bool CheckEngine(const char* flag, const std::string& value) {
 
 DEFINE_validator(num, &pmlsm::bench::CheckPositiveCount);
 DEFINE_validator(reads, &pmlsm::bench::CheckCountOrAll);
+DEFINE_validator(scans, &pmlsm::bench::CheckCountOrAll);
 DEFINE_validator(writes, &pmlsm::bench::CheckCountOrAll);
 DEFINE_validator(deletes, &pmlsm::bench::CheckCountOrAll);
 DEFINE_validator(key_size, &pmlsm::bench::CheckKeySize);
@@ -180,6 +183,7 @@ Config ParseCommandLine(int argc, char** argv) {
   config.use_existing_db = FLAGS_use_existing_db;
   config.num = static_cast<uint64_t>(FLAGS_num);
   config.reads = CountOrNum(FLAGS_reads);
+  config.scans = FLAGS_scans < 0 ? config.reads : CountOrNum(FLAGS_scans);
   config.writes = CountOrNum(FLAGS_writes);
   config.deletes = CountOrNum(FLAGS_deletes);
   config.key_bytes = static_cast<size_t>(FLAGS_key_size);

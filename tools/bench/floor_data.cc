@@ -38,12 +38,12 @@ class FloorIterator final : public Iterator {
 
 }  // namespace
 
-Status FloorData::Prepare(Pool* pool, ExtentAllocator* extents, PersistCounters* counters) {
+Status FloorData::Prepare(Pool* pool, ExtentAllocator* extents) {
   MutexLock lock(&mutex_);
   if (base_ != nullptr) return Status::OK();
   Span span;
   Status s = extents->Allocate(entries_ * entry_bytes(), ExtentAllocator::Use::kBackground, &span);
-  if (s.ok()) s = Write(pool, span, counters);
+  if (s.ok()) s = Write(pool, span);
   if (s.ok()) base_ = pool->At(span.offset);
   return s;
 }
@@ -53,9 +53,10 @@ void FloorData::Forget() {
   base_ = nullptr;
 }
 
-Status FloorData::Write(Pool* pool, Span span, PersistCounters* counters) const {
+Status FloorData::Write(Pool* pool, Span span) const {
   constexpr uint64_t kEntriesAtOnce = 512;
-  Store store(pool->medium(), counters);
+  PersistCounters not_measured;
+  Store store(pool->medium(), &not_measured);
   KeyBuffer key(key_bytes_);
   std::string block;
   uint64_t written = 0;

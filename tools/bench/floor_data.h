@@ -20,7 +20,7 @@ class FloorData {
       : entries_(entries), key_bytes_(key_bytes), value_bytes_(value_bytes) {}
 
   // Writes the entries, the first time that it is called.
-  Status Prepare(Pool* pool, ExtentAllocator* extents, PersistCounters* counters);
+  Status Prepare(Pool* pool, ExtentAllocator* extents);
   void Forget();  // the pool closes
 
   uint64_t entries() const { return entries_; }
@@ -35,7 +35,7 @@ class FloorData {
   }
 
  private:
-  Status Write(Pool* pool, Span span, PersistCounters* counters) const;
+  Status Write(Pool* pool, Span span) const;
 
   const uint64_t entries_;
   const uint64_t key_bytes_;

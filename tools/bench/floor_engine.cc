@@ -23,7 +23,7 @@ class FloorSession final : public Session {
       ready_ = Status::InvalidArgument("the pool is a DB's; --engine=floor can only open it");
       return;
     }
-    ready_ = data->Prepare(pool, extents, counters);
+    ready_ = data->Prepare(pool, extents);
     if (ready_.ok()) ready_ = extents->Allocate(kLogBytes, ExtentAllocator::Use::kBackground, &log_);
     if (ready_.ok()) pool->Prefault(log_);
   }

@@ -85,6 +85,7 @@ RocksdbSettings MakeRocksdbSettings(const EngineOptions& common, RocksdbTables t
   RocksdbSettings settings;
   rocksdb::Options& options = settings.options;
   options.create_if_missing = true;
+  // Its default of two memtables of 64 MiB stays, twice what pmlsm may have: smaller ones cost it merges.
   if (common.write_buffer_size != 0) options.write_buffer_size = common.write_buffer_size;
   if (common.max_write_buffer_number != 0) options.max_write_buffer_number = common.max_write_buffer_number;
   if (common.max_background_jobs != 0) options.max_background_jobs = common.max_background_jobs;

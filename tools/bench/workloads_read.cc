@@ -33,7 +33,7 @@ void CountEntry(Thread* thread, const Iterator& it) {
 template <typename Move>
 void Scan(Thread* thread, const Iterator* it, Move move) {
   constexpr uint64_t kEntriesPerTimeStamp = 64;
-  WorkLimit limit(thread->config.reads, 0);
+  WorkLimit limit(thread->config.scans, 0);
   uint64_t untimed = 0;
   for (; it->Valid() && !limit.Done(); move()) {
     CountEntry(thread, *it);
