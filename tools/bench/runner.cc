@@ -236,16 +236,16 @@ void Runner::Collect(const std::vector<std::unique_ptr<Thread>>& threads, Outcom
 }
 
 void Runner::NoteWhatWasWritten(Workload::Fill fill, const Outcome& outcome) {
-  // Threads that share the work write different keys, else all the same ones.
-  const uint64_t each_thread =
-      outcome.operations / (config_.divide_work ? 1 : static_cast<uint64_t>(outcome.threads));
+  const uint64_t each_thread = outcome.operations / static_cast<uint64_t>(outcome.threads);
+  // In random order, threads that share the work write different keys.
+  const uint64_t random_keys = config_.divide_work ? outcome.operations : each_thread;
   if (fill == Workload::Fill::kNone) return;
   shared_.written = WrittenKeys::AnyOf(config_.num);
   if (each_thread == 0) return;
   if (fill == Workload::Fill::kSequential) {
     shared_.written = WrittenKeys::First(each_thread);
   } else if (!config_.random_with_replacement && (config_.duration_seconds == 0 || outcome.threads == 1)) {
-    shared_.written = WrittenKeys::First(std::min(each_thread, config_.num), &shared_.fill_order);
+    shared_.written = WrittenKeys::First(std::min(random_keys, config_.num), &shared_.fill_order);
   }
 }
 
