@@ -121,8 +121,8 @@ class LmdbEngine final : public Engine {
     std::error_code error;
     std::filesystem::create_directories(common_.path, error);
     if (error) return Status::IOError("cannot create directory " + common_.path, error.message());
-    // MDB_WRITEMAP: pages are changed in the map, without a write call for each, which is 2.8 times as fast. MDB_NOTLS: a
-    // thread may have an iterator beside its session's view. MDB_NORDAHEAD: reads are random.
+    // MDB_WRITEMAP: pages are changed in the map, without a write call for each, which is 2.8 times as fast.
+    // MDB_NOTLS: a thread may have an iterator beside its session's view. MDB_NORDAHEAD: reads are random.
     unsigned flags = MDB_WRITEMAP | MDB_NOTLS | MDB_NORDAHEAD;
     if (!common_.sync) flags |= MDB_NOSYNC;
     int code = mdb_env_create(&env_);

@@ -1,7 +1,7 @@
 """What the comparison runs: engines, the benchmarks of each, and the place that each has in published figures."""
 
-# What each engine leaves out. Debian's RocksDB has its assertions on: a cuckoo table refuses a key of another length, and neither it nor a hashed
-# plain table can be scanned.
+# What each engine leaves out. Debian's RocksDB has its assertions on: a cuckoo table refuses a key of another length,
+# and neither it nor a hashed plain table can be scanned.
 UNORDERED = {"readseq", "seekrandom"}
 ENGINES = {
     "pmlsm": set(),

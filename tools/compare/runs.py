@@ -13,8 +13,8 @@ def bench(options, engine, threads, db, benchmarks, more):
     """One process of pmlsm_bench: its stdout and its outcomes."""
     report = db + ".json"
     command = [options.binary, "--engine=" + engine, "--db=" + db, "--num=%d" % options.num,
-               "--reads=%d" % options.reads, "--scans=%d" % options.num, "--threads=%d" % threads, "--seed=%d" % options.seed, "--divide_work",
-               "--seek_nexts=10", "--progress_reports=false", "--json=" + report,
+               "--reads=%d" % options.reads, "--scans=%d" % options.num, "--threads=%d" % threads,
+               "--seed=%d" % options.seed, "--divide_work", "--seek_nexts=10", "--progress_reports=false", "--json=" + report,
                "--benchmarks=" + ",".join(benchmarks)] + more
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
