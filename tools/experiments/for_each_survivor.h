@@ -1,11 +1,11 @@
 // The entries that a merge without snapshots keeps, as the engine's merges decide it. The one place here that
-// knows how merged streams and drop rules are put together.
+// knows how merged streams and the rules of what survives are put together.
 #pragma once
 
 #include <utility>
 
-#include "compaction/drop_rules.h"
 #include "compaction/merged_stream.h"
+#include "compaction/survivors.h"
 
 namespace pmlsm::experiments {
 
@@ -13,14 +13,15 @@ namespace pmlsm::experiments {
 // Tombstones stay: older runs may hold their keys.
 template <typename Add>
 Status ForEachSurvivor(MergeOrder order, const Comparator* comparator, Sources sources, const Add& add) {
-  DropRules rules(comparator, {}, [](const Slice&) { return true; });
-  const auto stream = NewMergedStream(order, comparator, std::move(sources));
-  for (stream->SeekToFirst(); stream->valid(); stream->Next()) {
-    if (rules.Drop(stream->entry())) continue;
-    Status s = add(stream->entry());
+  SurvivorRules rules;
+  rules.comparator = comparator;
+  rules.held_below = [](const Slice&) { return true; };
+  Survivors survivors(std::move(rules), NewMergedStream(order, comparator, std::move(sources)));
+  for (survivors.SeekToFirst(); survivors.valid(); survivors.Next()) {
+    Status s = add(survivors.entry());
     if (!s.ok()) return s;
   }
-  return stream->status();
+  return survivors.status();
 }
 
 }  // namespace pmlsm::experiments
