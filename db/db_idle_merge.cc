@@ -51,9 +51,10 @@ void DBImpl::MergeIfMuchIsHidden() {
   idle_look_changes_ = flushes_ + merges_;
   idle_look_snapshot_ = snapshots_.Oldest();
   VersionRef version = version_;
+  const uint64_t seed = idle_look_changes_;
   mutex_.Unlock();
   double share;
-  const Status s = HiddenShare(*version, kSamples, idle_look_changes_, &share);
+  const Status s = HiddenShare(*version, kSamples, seed, &share);
   version.reset();
   mutex_.Lock();
   if (!s.ok()) {
