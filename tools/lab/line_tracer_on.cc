@@ -1,0 +1,114 @@
+// The calls that a compiler inserts under -fsanitize=thread, answered by a note of the line. They are part of its
+// interface to the race detector's runtime, which is not linked; those missing here would be missed by the linker.
+#include <cstring>
+#include <vector>
+
+#include "pmem/counters.h"
+#include "tools/lab/line_tracer.h"
+
+namespace pmlsm::lab {
+namespace {
+
+constexpr uint64_t kLinesABlock = kMediaBlockBytes / kCacheLineBytes;
+
+struct Tracing {
+  bool on = false;
+  uintptr_t begin = 0;
+  uintptr_t bytes = 0;
+  std::vector<uint8_t> seen;    // a byte a line
+  std::vector<uint64_t> lines;  // that are seen
+};
+
+Tracing& tracing() {
+  static Tracing instance;
+  return instance;
+}
+
+void NoteRead(const void* address, size_t bytes) {
+  Tracing& t = tracing();
+  if (!t.on || bytes == 0) return;
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - t.begin;
+  if (offset >= t.bytes) return;
+  const uint64_t last = (offset + bytes - 1) / kCacheLineBytes;
+  for (uint64_t line = offset / kCacheLineBytes; line <= last && line < t.seen.size(); ++line) {
+    if (t.seen[line] != 0) continue;
+    t.seen[line] = 1;
+    t.lines.push_back(line);
+  }
+}
+
+}  // namespace
+
+bool LineTracer::Available() { return true; }
+
+void LineTracer::Watch(const void* memory, size_t bytes) {
+  Tracing& t = tracing();
+  t.begin = reinterpret_cast<uintptr_t>(memory);
+  t.bytes = bytes;
+  t.seen.assign((bytes + kCacheLineBytes - 1) / kCacheLineBytes, 0);
+}
+
+void LineTracer::Start() { tracing().on = true; }
+
+LinesRead LineTracer::Stop() {
+  Tracing& t = tracing();
+  t.on = false;
+  LinesRead read;
+  read.lines = t.lines.size();
+  // A line of a block is counted as the block if no line of it before it is seen.
+  for (const uint64_t line : t.lines) {
+    bool first = true;
+    for (uint64_t other = line / kLinesABlock * kLinesABlock; other < line; ++other) {
+      first = first && t.seen[other] == 0;
+    }
+    read.blocks += first;
+  }
+  for (const uint64_t line : t.lines) t.seen[line] = 0;
+  t.lines.clear();
+  return read;
+}
+
+}  // namespace pmlsm::lab
+
+using pmlsm::lab::NoteRead;
+
+extern "C" {
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void** address) { NoteRead(address, sizeof(void*)); }
+
+#define PMLSM_TRACED_WIDTH(width)                                                \
+  void __tsan_read##width(void* address) { NoteRead(address, width); }           \
+  void __tsan_unaligned_read##width(void* address) { NoteRead(address, width); } \
+  void __tsan_volatile_read##width(void* address) { NoteRead(address, width); }  \
+  void __tsan_write##width(void*) {}                                             \
+  void __tsan_unaligned_write##width(void*) {}                                   \
+  void __tsan_volatile_write##width(void*) {}
+PMLSM_TRACED_WIDTH(1)
+PMLSM_TRACED_WIDTH(2)
+PMLSM_TRACED_WIDTH(4)
+PMLSM_TRACED_WIDTH(8)
+PMLSM_TRACED_WIDTH(16)
+#undef PMLSM_TRACED_WIDTH
+
+void __tsan_read_range(void* address, size_t bytes) { NoteRead(address, bytes); }
+void __tsan_write_range(void*, size_t) {}
+
+void __tsan_atomic64_store(volatile uint64_t* address, uint64_t value, int) {
+  __atomic_store_n(address, value, __ATOMIC_SEQ_CST);
+}
+
+// Copies that the compiler does not turn into loads: the linker's --wrap sends them here.
+void* __real_memcpy(void* to, const void* from, size_t bytes);
+void* __wrap_memcpy(void* to, const void* from, size_t bytes) {
+  NoteRead(from, bytes);
+  return __real_memcpy(to, from, bytes);
+}
+void* __real_memmove(void* to, const void* from, size_t bytes);
+void* __wrap_memmove(void* to, const void* from, size_t bytes) {
+  NoteRead(from, bytes);
+  return __real_memmove(to, from, bytes);
+}
+}
