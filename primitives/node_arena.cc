@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "pmem/counters.h"
 #include "util/check.h"
 
 namespace pmlsm::primitives {
 
-NodeArena::NodeArena(const char* memory, size_t node_bytes) : memory_(memory), node_bytes_(node_bytes) {
+NodeArena::NodeArena(const char* memory, size_t node_bytes, NewGroup new_group)
+    : memory_(memory), node_bytes_(node_bytes), new_group_(std::move(new_group)) {
   CHECK(node_bytes > 0 && node_bytes % kCacheLineBytes == 0);
 }
 
@@ -25,11 +27,24 @@ void NodeArena::AddGroup(uint64_t offset, uint64_t bytes) {
     free_.push_back(node - node_bytes_);
 }
 
-Status NodeArena::Allocate(uint64_t* offset) {
-  if (free_.empty()) {
-    return Status::NoSpace("all " + std::to_string(nodes_) + " nodes of " + std::to_string(node_bytes_) +
-                           " bytes are in use");
+Status NodeArena::Reserve(uint64_t nodes) {
+  while (free_.size() < nodes) {
+    if (new_group_ == nullptr) {
+      return Status::NoSpace(std::to_string(free_.size()) + " of " + std::to_string(nodes_) + " nodes of " +
+                             std::to_string(node_bytes_) + " bytes are free");
+    }
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    Status status = new_group_(&offset, &bytes);
+    if (!status.ok()) return status;
+    AddGroup(offset, bytes);
   }
+  return Status::OK();
+}
+
+Status NodeArena::Allocate(uint64_t* offset) {
+  Status status = Reserve(1);
+  if (!status.ok()) return status;
   *offset = free_.back();
   free_.pop_back();
   return Status::OK();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -16,12 +17,18 @@ namespace pmlsm::primitives {
 
 class NodeArena {
  public:
-  // Offsets count from `memory`. node_bytes: a multiple of a cache line.
-  NodeArena(const char* memory, size_t node_bytes);
+  // Finds memory for another group.
+  using NewGroup = std::function<Status(uint64_t* offset, uint64_t* bytes)>;
+
+  // Offsets count from `memory`. node_bytes: a multiple of a cache line. Without new_group there is none but those
+  // that are added.
+  NodeArena(const char* memory, size_t node_bytes, NewGroup new_group = nullptr);
 
   // A group; all its nodes are free.
   void AddGroup(uint64_t offset, uint64_t bytes);
 
+  // So many nodes are free, with a new group if need be. NoSpace, or what new_group says.
+  Status Reserve(uint64_t nodes);
   // NoSpace: no node is free; add a group.
   Status Allocate(uint64_t* offset);
   // Nothing reaches it any more, durably.
@@ -43,6 +50,7 @@ class NodeArena {
 
   const char* const memory_;
   const size_t node_bytes_;
+  const NewGroup new_group_;
   std::vector<Group> groups_;
   std::vector<uint64_t> free_;  // the last one is given out first: its lines are cached
   uint64_t nodes_ = 0;

@@ -49,10 +49,16 @@ class TestPool {
   Store* store() { return store_.get(); }
   const PersistCounters& counters() const { return counters_; }
 
+  // All groups there are, and further ones as needed.
   NodeArena NewArena(size_t node_bytes) {
-    NodeArena arena(memory(), node_bytes);
-    const Span group = pool_->Groups()[0];
-    arena.AddGroup(group.offset, group.bytes);
+    NodeArena arena(memory(), node_bytes, [this](uint64_t* offset, uint64_t* bytes) {
+      Span group;
+      Status status = pool_->Grow(kGroupBytes, &group);
+      *offset = group.offset;
+      *bytes = group.bytes;
+      return status;
+    });
+    for (const Span& group : pool_->Groups()) arena.AddGroup(group.offset, group.bytes);
     return arena;
   }
 
