@@ -36,9 +36,13 @@ Instances::Instances(Lab* lab, Placement placement, const Shape& shape, const Fi
 
 void Instances::Reset() {
   arena_ = std::make_unique<primitives::NodeArena>(region_.base, shape_.node_bytes);
-  const uint64_t spare_bytes = count_ * shape_.spare_nodes * shape_.node_bytes;
-  if (spare_bytes != 0) arena_->AddGroup(NodeOffset(static_cast<uint32_t>(count_), 0), spare_bytes);
+  arena_->AddGroup(nodes_, count_ * (shape_.nodes + shape_.spare_nodes) * shape_.node_bytes);
   for (uint32_t i = 0; i < count_; ++i) {
+    // The chains' own nodes are the arena's, too: operations free some. It gives out the first ones first.
+    for (uint64_t n = 0; n < shape_.nodes; ++n) {
+      uint64_t offset = 0;
+      CHECK(arena_->Allocate(&offset).ok() && offset == NodeOffset(i, n));
+    }
     setup_store_->Store8(head(i), NodeOffset(i, 0));
     char* const image = reinterpret_cast<char*>(images_[ImageOf(i)].data());
     for (uint64_t n = 0; n < shape_.nodes; ++n) {
