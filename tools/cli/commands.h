@@ -1,6 +1,6 @@
 // The commands of the pmlsm tool. Each has a struct of its arguments, which main.cc fills, and a function
-// that runs it on an open DB, or, for check and salvage, on one that is not open, and returns the process's exit
-// code.
+// that runs it on an open DB, or, for check and salvage, on one that is not open, or, for probe, on none, and returns
+// the process's exit code.
 #pragma once
 
 #include <cstdint>
@@ -62,5 +62,11 @@ struct SalvageArguments {
 };
 // Copies what can be read to a new DB and prints a line for each damaged piece. kExitDamage if there is any.
 int Salvage(const std::string& db_path, const Options& options, const SalvageArguments& arguments);
+
+struct ProbeArguments {
+  uint64_t bytes = 256 << 20;  // that are read and written at random
+};
+// Prints the DeviceProfile of the directory's medium, in JSON, and the medium on stderr.
+int Probe(const std::string& directory, const ProbeArguments& arguments);
 
 }  // namespace pmlsm::cli

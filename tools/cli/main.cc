@@ -21,6 +21,7 @@ struct Request {
   ScanArguments scan;
   StatsArguments stats;
   SalvageArguments salvage;
+  ProbeArguments probe;
   std::function<int(DB*)> command;
   std::function<int()> offline_command;  // instead of command: the DB is not opened
 };
@@ -129,6 +130,20 @@ void AddOffline(CLI::App* app, Request* request) {
   });
 }
 
+void AddProbe(CLI::App* app, Request* request) {
+  CLI::App* const probe = app->add_subcommand(
+      "probe",
+      "Measure reads and writes of the medium below the directory --db, which need not hold a DB, and print "
+      "them as a device profile for node_counts --profile");
+  probe->add_option("--bytes", request->probe.bytes, "Memory that is read and written at random")
+      ->transform(CLI::AsSizeValue(false) & CLI::Range(uint64_t{1} << 20, uint64_t{1} << 40))
+      ->type_name("SIZE")
+      ->capture_default_str();
+  probe->callback([request] {
+    request->offline_command = [request] { return Probe(request->db_path, request->probe); };
+  });
+}
+
 int FlushOutput(int exit_code) {
   if (fflush(stdout) == 0 && ferror(stdout) == 0) return exit_code;
   return Failed("stdout", Status::IOError("cannot write"));
@@ -163,6 +178,7 @@ int Main(int argc, char** argv) {
   AddScan(&app, &request);
   AddStats(&app, &request);
   AddOffline(&app, &request);
+  AddProbe(&app, &request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
