@@ -46,7 +46,8 @@ void RunRow(Lab* lab, Towards towards, benchmark::State* state) {
 template <typename Persister, typename Node>
 void AddRows(Lab* lab) {
   for (const Towards towards : {Towards::kLeft, Towards::kRight}) {
-    AddRow(RowName("E9", {{"layout", Node::kName},
+    AddRow(lab,
+           RowName("E9", {{"layout", Node::kName},
                           {"to", towards == Towards::kLeft ? "left" : "right"},
                           {"node", std::to_string(Node::kNodeBytes)},
                           {"atomicity", Persister::kName}}),

@@ -40,7 +40,8 @@ void RunRow(Lab* lab, Where where, benchmark::State* state) {
 template <typename Persister, typename Node>
 void AddRows(Lab* lab) {
   for (const Where where : kEverywhere) {
-    AddRow(RowName("E8", {{"layout", Node::kName},
+    AddRow(lab,
+           RowName("E8", {{"layout", Node::kName},
                           {"node", std::to_string(Node::kNodeBytes)},
                           {"position", ToString(where)},
                           {"atomicity", Persister::kName}}),

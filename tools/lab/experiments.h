@@ -7,6 +7,7 @@
 namespace pmlsm::lab {
 
 void AddSearch(Lab* lab);      // E1
+void AddTraverse(Lab* lab);    // E2
 void AddIterate(Lab* lab);     // E3
 void AddInsert(Lab* lab);      // E4
 void AddSplit(Lab* lab);       // E5

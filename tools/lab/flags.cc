@@ -6,6 +6,7 @@
 
 #include "tools/flag_check.h"
 #include "tools/lab/config.h"
+#include "tools/lab/delays.h"
 #include "tools/lab/line_tracer.h"
 
 DEFINE_string(dir, "/dev/shm", "An existing directory; the pool is made below it and removed at the end");
@@ -15,6 +16,14 @@ DEFINE_int64(
     "MiB of nodes that a row visits at random; 0 = twice the last-level cache, at least 64 and at most 256 "
     "(a virtual machine may show a cache that it shares with many others); 32 with --quick");
 DEFINE_int64(operations, 0, "Operations of a row; 0 = 20000, 4000 with --quick, 64 where reads are counted");
+DEFINE_string(profile, "",
+              "A file with a device profile, as `pmlsm probe` prints it, whose times are modelled, too; "
+              "node_counts only");
+DEFINE_string(
+    inject, "",
+    "A device of --counts: after each operation wait for as long as it is modelled to take longer than "
+    "DRAM");
+DEFINE_string(counts, "", "With --inject: the --benchmark_out file of a run of node_counts");
 DEFINE_int64(seed, 1, "Seed of all random numbers");
 
 namespace pmlsm::lab {
@@ -69,6 +78,29 @@ uint64_t Operations() {
   return FLAGS_quick ? 4000 : 20000;
 }
 
+[[noreturn]] void Refuse(const char* flag, const std::string& value, const Status& status) {
+  RefuseCommandLine(Tool(), std::string("--") + flag + "=" + value + ": " + status.ToString());
+}
+
+void AddProfiles(Config* config) {
+  config->profiles = device::PresetProfiles();
+  if (FLAGS_profile.empty()) return;
+  device::DeviceProfile profile;
+  const Status status = device::ReadProfile(FLAGS_profile, &profile);
+  if (!status.ok()) Refuse("profile", FLAGS_profile, status);
+  config->profiles.push_back(profile);
+}
+
+void AddDelays(Config* config) {
+  if (FLAGS_inject.empty() != FLAGS_counts.empty()) {
+    RefuseCommandLine(Tool(), "--inject and --counts: must be given both or neither");
+  }
+  if (FLAGS_inject.empty()) return;
+  if (LineTracer::Available()) RefuseCommandLine(Tool(), "--inject: must be given to node_experiments");
+  const Status status = ReadDelays(FLAGS_counts, FLAGS_inject, &config->delays);
+  if (!status.ok()) Refuse("counts", FLAGS_counts, status);
+}
+
 }  // namespace
 
 Config ParseCommandLine(int argc, char** argv) {
@@ -79,6 +111,8 @@ Config ParseCommandLine(int argc, char** argv) {
   config.instances_bytes = InstancesBytes();
   config.operations = Operations();
   config.seed = static_cast<uint64_t>(FLAGS_seed);
+  AddProfiles(&config);
+  AddDelays(&config);
   return config;
 }
 

@@ -61,7 +61,7 @@ enum class By { kBytes, kOrder };
 template <By kBy, typename Node>
 void RunRow(Lab* lab, Placement placement, uint64_t nodes, benchmark::State* state) {
   const OneChain<Node> all(lab, placement, nodes);
-  RowCounts counts(lab, placement);
+  RowCounts counts(lab);
   const uint64_t entries = nodes * kEntriesANode;
   const auto iterate = [&all](uint32_t) -> uint64_t {
     LabKey copied = 0;
@@ -92,7 +92,8 @@ void AddRows(Lab* lab, const char* by) {
       const uint64_t entries = nodes * kEntriesANode;
       const uint64_t rounds =
           LineTracer::Available() ? 1 : std::max<uint64_t>(1, 20 * lab->config().operations / entries);
-      AddRow(RowName("E3", {{"layout", Node::kName},
+      AddRow(lab,
+             RowName("E3", {{"layout", Node::kName},
                             {"by", by},
                             {"nodes", std::to_string(nodes)},
                             {"placement", ToString(placement)}}),

@@ -46,6 +46,13 @@ class Lab {
   // What sets up is stored through this one.
   Store* setup_store() { return setup_store_.get(); }
 
+  // From here on operations are those of this row.
+  void SetDelayOf(const std::string& row) {
+    const auto delay = config_.delays.find(row);
+    delay_nanos_ = delay == config_.delays.end() ? 0 : delay->second;
+  }
+  double delay_nanos() const { return delay_nanos_; }
+
   template <typename Persister>
   std::unique_ptr<Persister> NewPersister() {
     using namespace primitives;  // NOLINT: its persisters
@@ -66,6 +73,7 @@ class Lab {
 
   const Config config_;
   std::string dir_;
+  double delay_nanos_ = 0;
   std::unique_ptr<Pool> pool_;
   Region pmem_;
   Region dram_;

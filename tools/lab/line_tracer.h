@@ -15,14 +15,19 @@ struct LinesRead {
   uint64_t blocks = 0;  // different 256 B blocks that they lie in
 };
 
+// A memory that is watched, and the reads in it.
+enum class Watched { kPmem, kDram };
+
 class LineTracer {
  public:
   static bool Available();
-  // From here on only [memory, memory + bytes) is of interest. `memory` begins a block.
-  static void Watch(const void* memory, size_t bytes);
+  // From here on [memory, memory + bytes) is of interest, as the one or the other. `memory` begins a block.
+  static void Watch(Watched watched, const void* memory, size_t bytes);
   // What is read between the two.
   static void Start();
-  static LinesRead Stop();
+  static void Stop();
+  // Between the last Start and Stop.
+  static LinesRead Seen(Watched watched);
 };
 
 }  // namespace pmlsm::lab

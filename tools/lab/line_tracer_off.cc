@@ -3,8 +3,9 @@
 namespace pmlsm::lab {
 
 bool LineTracer::Available() { return false; }
-void LineTracer::Watch(const void*, size_t) {}
+void LineTracer::Watch(Watched, const void*, size_t) {}
 void LineTracer::Start() {}
-LinesRead LineTracer::Stop() { return {}; }
+void LineTracer::Stop() {}
+LinesRead LineTracer::Seen(Watched) { return {}; }
 
 }  // namespace pmlsm::lab

@@ -11,60 +11,67 @@ namespace {
 
 constexpr uint64_t kLinesABlock = kMediaBlockBytes / kCacheLineBytes;
 
-struct Tracing {
-  bool on = false;
+struct Memory {
   uintptr_t begin = 0;
   uintptr_t bytes = 0;
   std::vector<uint8_t> seen;    // a byte a line
   std::vector<uint64_t> lines;  // that are seen
+
+  void NoteRead(uintptr_t address, size_t size) {
+    const uintptr_t offset = address - begin;
+    if (offset >= bytes) return;
+    const uint64_t last = (offset + size - 1) / kCacheLineBytes;
+    for (uint64_t line = offset / kCacheLineBytes; line <= last && line < seen.size(); ++line) {
+      if (seen[line] != 0) continue;
+      seen[line] = 1;
+      lines.push_back(line);
+    }
+  }
+  void Forget() {
+    for (const uint64_t line : lines) seen[line] = 0;
+    lines.clear();
+  }
 };
 
-Tracing& tracing() {
-  static Tracing instance;
-  return instance;
-}
+bool on = false;
+Memory memories[2];  // by Watched
 
 void NoteRead(const void* address, size_t bytes) {
-  Tracing& t = tracing();
-  if (!t.on || bytes == 0) return;
-  const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - t.begin;
-  if (offset >= t.bytes) return;
-  const uint64_t last = (offset + bytes - 1) / kCacheLineBytes;
-  for (uint64_t line = offset / kCacheLineBytes; line <= last && line < t.seen.size(); ++line) {
-    if (t.seen[line] != 0) continue;
-    t.seen[line] = 1;
-    t.lines.push_back(line);
-  }
+  if (!on || bytes == 0) return;
+  for (Memory& memory : memories) memory.NoteRead(reinterpret_cast<uintptr_t>(address), bytes);
 }
 
 }  // namespace
 
 bool LineTracer::Available() { return true; }
 
-void LineTracer::Watch(const void* memory, size_t bytes) {
-  Tracing& t = tracing();
-  t.begin = reinterpret_cast<uintptr_t>(memory);
-  t.bytes = bytes;
-  t.seen.assign((bytes + kCacheLineBytes - 1) / kCacheLineBytes, 0);
+void LineTracer::Watch(Watched watched, const void* memory, size_t bytes) {
+  Memory& m = memories[static_cast<int>(watched)];
+  m.begin = reinterpret_cast<uintptr_t>(memory);
+  m.bytes = bytes;
+  m.lines.clear();
+  m.seen.assign((bytes + kCacheLineBytes - 1) / kCacheLineBytes, 0);
 }
 
-void LineTracer::Start() { tracing().on = true; }
+void LineTracer::Start() {
+  for (Memory& memory : memories) memory.Forget();
+  on = true;
+}
 
-LinesRead LineTracer::Stop() {
-  Tracing& t = tracing();
-  t.on = false;
+void LineTracer::Stop() { on = false; }
+
+LinesRead LineTracer::Seen(Watched watched) {
+  const Memory& memory = memories[static_cast<int>(watched)];
   LinesRead read;
-  read.lines = t.lines.size();
-  // A line of a block is counted as the block if no line of it before it is seen.
-  for (const uint64_t line : t.lines) {
-    bool first = true;
+  read.lines = memory.lines.size();
+  // A block counts with its lowest line that is seen.
+  for (const uint64_t line : memory.lines) {
+    bool lowest = true;
     for (uint64_t other = line / kLinesABlock * kLinesABlock; other < line; ++other) {
-      first = first && t.seen[other] == 0;
+      lowest = lowest && memory.seen[other] == 0;
     }
-    read.blocks += first;
+    read.blocks += lowest;
   }
-  for (const uint64_t line : t.lines) t.seen[line] = 0;
-  t.lines.clear();
   return read;
 }
 

@@ -16,6 +16,7 @@ void AddContext(const Lab& lab) {
   benchmark::AddCustomContext("instances_bytes", std::to_string(lab.config().instances_bytes));
   benchmark::AddCustomContext("operations", std::to_string(lab.config().operations));
   benchmark::AddCustomContext("seed", std::to_string(lab.config().seed));
+  benchmark::AddCustomContext("delays", lab.config().delays.empty() ? "none" : "injected, as modelled");
   benchmark::AddCustomContext("reads", LineTracer::Available() ? "counted" : "not counted");
 }
 
@@ -29,6 +30,7 @@ int Main(int argc, char** argv) {
   }
   AddContext(*lab);
   AddSearch(lab.get());
+  AddTraverse(lab.get());
   AddIterate(lab.get());
   AddInsert(lab.get());
   AddSplit(lab.get());

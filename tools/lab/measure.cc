@@ -2,9 +2,36 @@
 
 namespace pmlsm::lab {
 
-RowCounts::RowCounts(Lab* lab, Placement placement) : lab_(lab), before_(lab->SettledCounts()) {
-  const Region region = lab->region(placement);
-  LineTracer::Watch(region.base + region.begin, region.bytes);
+namespace {
+
+using device::AccessCounts;
+using device::DeviceProfile;
+
+// What lies in DRAM is modelled as DRAM, whatever the device is.
+double ModelledNanos(const AccessCounts& pmem, const AccessCounts& dram, const DeviceProfile& device) {
+  const DeviceProfile& as_dram = device::PresetProfiles().front();
+  return device::ModelledNanos(pmem, device) + device::ModelledNanos(dram, as_dram);
+}
+
+}  // namespace
+
+RowCounts::RowCounts(Lab* lab) : lab_(lab), before_(lab->SettledCounts()) {
+  const auto watch = [lab](Watched watched, Placement placement) {
+    const Region region = lab->region(placement);
+    LineTracer::Watch(watched, region.base + region.begin, region.bytes);
+  };
+  watch(Watched::kPmem, Placement::kPmem);
+  watch(Watched::kDram, Placement::kDram);
+}
+
+void RowCounts::AddTraced() {
+  const auto add = [](LinesRead* sum, Watched watched) {
+    const LinesRead seen = LineTracer::Seen(watched);
+    sum->lines += seen.lines;
+    sum->blocks += seen.blocks;
+  };
+  add(&pmem_, Watched::kPmem);
+  add(&dram_, Watched::kDram);
 }
 
 void RowCounts::Report(benchmark::State* state) {
@@ -16,12 +43,19 @@ void RowCounts::Report(benchmark::State* state) {
   benchmark::UserCounters& row = state->counters;
   row["bytes_modified"] = average(stored.bytes_modified);
   if (!counts_all_lines_) return;
-  row["lines_written"] = average(stored.lines_flushed);
-  row["blocks_written"] = average(stored.blocks_touched);
-  row["fences"] = average(stored.fences);
+  AccessCounts pmem;
+  row["lines_written"] = pmem.lines_written = average(stored.lines_flushed);
+  row["blocks_written"] = pmem.blocks_written = average(stored.blocks_touched);
+  row["fences"] = pmem.fences = average(stored.fences);
   if (!LineTracer::Available()) return;
-  row["lines_read"] = average(read_.lines);
-  row["blocks_read"] = average(read_.blocks);
+  AccessCounts dram;
+  row["lines_read"] = pmem.lines_read = average(pmem_.lines);
+  row["blocks_read"] = pmem.blocks_read = average(pmem_.blocks);
+  row["dram_lines_read"] = dram.lines_read = average(dram_.lines);
+  row["dram_blocks_read"] = dram.blocks_read = average(dram_.blocks);
+  for (const DeviceProfile& profile : lab_->config().profiles) {
+    row["modelled_ns:" + profile.name] = ModelledNanos(pmem, dram, profile);
+  }
 }
 
 std::string RowName(const char* experiment,
@@ -31,8 +65,13 @@ std::string RowName(const char* experiment,
   return name;
 }
 
-void AddRow(const std::string& name, uint64_t operations, const std::function<void(benchmark::State*)>& run) {
-  benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) { run(&state); })
+void AddRow(Lab* lab, const std::string& name, uint64_t operations,
+            const std::function<void(benchmark::State*)>& run) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [lab, name, run](benchmark::State& state) {
+                                 lab->SetDelayOf(name);
+                                 run(&state);
+                               })
       ->Iterations(static_cast<int64_t>(operations))
       ->UseRealTime()
       ->Unit(benchmark::kNanosecond);

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tools/lab/delays.h"
 #include "tools/lab/instances.h"
 #include "tools/lab/lab.h"
 #include "tools/lab/line_tracer.h"
@@ -27,21 +28,21 @@ namespace pmlsm::lab {
 // Collects what one row counts, and hands it to the benchmark.
 class RowCounts {
  public:
-  RowCounts(Lab* lab, Placement placement);
+  explicit RowCounts(Lab* lab);
   // What libpmemobj writes for its logs is in no counter, so lines and fences would be too few.
   void HideLinesOfLogs() { counts_all_lines_ = false; }
-  // Around one operation, where reads are traced.
-  void AddTraced(const LinesRead& read) {
-    read_.lines += read.lines;
-    read_.blocks += read.blocks;
-  }
-  // Averages of what has happened since the object was made.
+  // What each operation of the row is to wait for, behind it.
+  double delay_nanos() const { return lab_->delay_nanos(); }
+  // After an operation whose reads were traced.
+  void AddTraced();
+  // Averages of what has happened since the object was made, and the modelled times that follow (device_profile.h).
   void Report(benchmark::State* state);
 
  private:
   Lab* const lab_;
   const PersistCounts before_;
-  LinesRead read_;
+  LinesRead pmem_;
+  LinesRead dram_;
   bool counts_all_lines_ = true;
 };
 
@@ -54,13 +55,16 @@ void RunOperations(uint64_t count, const Visit& visit, const Operation& operatio
       const uint32_t instance = visit(i);
       LineTracer::Start();
       benchmark::DoNotOptimize(operation(instance));
-      counts->AddTraced(LineTracer::Stop());
+      LineTracer::Stop();
+      counts->AddTraced();
     }
     return;
   }
+  const double delay = counts->delay_nanos();
   for (uint64_t i = 0; i < count; ++i) {
     zero = operation(visit(i + zero));
     benchmark::DoNotOptimize(zero);
+    if (delay != 0) Wait(delay);
   }
 }
 
@@ -88,7 +92,7 @@ void RunStretches(benchmark::State* state, uint64_t stretch, const Prepare& prep
 // Operations that change their instance: each instance once, then all are made anew.
 template <typename Persister, typename Operation>
 void MeasureChanges(Lab* lab, Instances* instances, benchmark::State* state, const Operation& operation) {
-  RowCounts counts(lab, Placement::kPmem);
+  RowCounts counts(lab);
   if (std::is_base_of_v<primitives::LoggedPersister, Persister>) {
     counts.HideLinesOfLogs();
   }
@@ -100,9 +104,9 @@ void MeasureChanges(Lab* lab, Instances* instances, benchmark::State* state, con
 
 // Operations that only read: the instances go round, or there is one, whose lines stay in the caches.
 template <typename Operation>
-void MeasureReads(Lab* lab, Placement placement, bool cached, const Instances& instances,
-                  benchmark::State* state, const Operation& operation) {
-  RowCounts counts(lab, placement);
+void MeasureReads(Lab* lab, bool cached, const Instances& instances, benchmark::State* state,
+                  const Operation& operation) {
+  RowCounts counts(lab);
   const auto nothing = [] {};
   if (cached) {
     RunStretches(
@@ -120,6 +124,7 @@ std::string RowName(const char* experiment,
                     std::initializer_list<std::pair<const char*, std::string>> variables);
 
 // Registers a row of so many operations.
-void AddRow(const std::string& name, uint64_t operations, const std::function<void(benchmark::State*)>& run);
+void AddRow(Lab* lab, const std::string& name, uint64_t operations,
+            const std::function<void(benchmark::State*)>& run);
 
 }  // namespace pmlsm::lab

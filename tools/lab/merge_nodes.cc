@@ -39,7 +39,8 @@ void RunRow(Lab* lab, benchmark::State* state) {
 
 template <typename Persister, typename Node>
 void AddOne(Lab* lab) {
-  AddRow(RowName("E10", {{"layout", Node::kName},
+  AddRow(lab,
+         RowName("E10", {{"layout", Node::kName},
                          {"node", std::to_string(Node::kNodeBytes)},
                          {"atomicity", Persister::kName}}),
          OperationsOf<Persister>(*lab),

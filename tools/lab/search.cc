@@ -56,7 +56,7 @@ void RunRow(Lab* lab, const SearchRow& row, benchmark::State* state) {
     FillNode(static_cast<Node*>(node), keys);
     wanted[number] = keys[rank];
   });
-  MeasureReads(lab, row.placement, row.cached, instances, state, [&](uint32_t instance) -> uint64_t {
+  MeasureReads(lab, row.cached, instances, state, [&](uint32_t instance) -> uint64_t {
     const Position found =
         Search::Find(*instances.node<Node>(instance, 0), wanted[Instances::ImageOf(instance)]);
     DCHECK(found != primitives::kNoPosition);
@@ -70,7 +70,8 @@ void AddRows(Lab* lab, const char* search) {
     for (const bool cached : {false, true}) {
       for (const Where where : kEverywhere) {
         const SearchRow row = {search, where, placement, cached};
-        AddRow(RowName("E1", {{"layout", Node::kName},
+        AddRow(lab,
+               RowName("E1", {{"layout", Node::kName},
                               {"search", search},
                               {"node", std::to_string(Node::kNodeBytes)},
                               {"position", ToString(where)},

@@ -43,7 +43,8 @@ void RunRow(Lab* lab, benchmark::State* state) {
 
 template <How kHow, typename Persister, typename Node>
 void AddOne(Lab* lab) {
-  AddRow(RowName("E5", {{"layout", Node::kName},
+  AddRow(lab,
+         RowName("E5", {{"layout", Node::kName},
                         {"split", kHow == How::kMove ? "move" : "copy"},
                         {"node", std::to_string(Node::kNodeBytes)},
                         {"atomicity", Persister::kName}}),
