@@ -90,6 +90,11 @@ estimate=$("$tool" --db="$db" stats pmlsm.estimate-num-keys)
   { echo "stats pmlsm.estimate-num-keys: $estimate" >&2; exit 1; }
 "$tool" --db="$db" stats | grep -q '^pmlsm.medium: tmpfs' || { echo "stats names no medium" >&2; exit 1; }
 expect 2 "" --db="$db" stats pmlsm.no-such-property
+# Probe, of a directory that holds no DB.
+"$tool" --db="$work" probe --bytes=1M | grep -q '"read_block_ns": [0-9]' || { echo "probe: no profile" >&2; exit 1; }
+expect 2 "" --db="$work/none" probe
+expect 2 "" --db="$work" probe --bytes=1K
+
 # Check and salvage, of a DB that is not open.
 expect_line() { grep -q -- "$1" <<<"$output" || { echo "no '$1' in: $output" >&2; exit 1; }; }
 for i in $(seq 10000 11000); do printf 'n%d\tvalue of %d\n' "$i" "$i"; done >"$work/numbers"

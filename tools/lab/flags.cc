@@ -34,7 +34,11 @@ bool CheckDir(const char* flag, const std::string& value) {
   if (std::filesystem::is_directory(value, error)) return true;
   return RefuseFlag(flag, value, "an existing directory");
 }
-bool CheckInstances(const char* flag, int64_t value) { return CheckFlagRange(flag, value, 0, 65536); }
+// E2's deepest tree takes more than 8.
+bool CheckInstances(const char* flag, int64_t value) {
+  if (value == 0 || (value >= 16 && value <= 65536)) return true;
+  return RefuseFlag(flag, std::to_string(value), "0, or 16 to 65536");
+}
 bool CheckOperations(const char* flag, int64_t value) { return CheckFlagRange(flag, value, 0, 1000000000); }
 bool CheckSeed(const char* flag, int64_t value) { return CheckFlagRange(flag, value, 0, int64_t{1} << 48); }
 

@@ -88,8 +88,8 @@ STATEMENTS = [
     Statement("E1.6", "5.2", "In DRAM, binary search is better for the middle key", TIMES,
               "time of binary search and of linear search in DRAM, cold, middle key", "<",
               searches("sorted", "unsorted", TIME, "middle", placement="dram"),
-              "the position is the same in each search, so that the branches of a linear one are predicted, and searches "
-              "overlap"),
+              "the position is the same in each search, so that the branches of a linear one are predicted, and "
+              "searches overlap"),
     Statement("E1.7", "5.2", "Cached, binary search is better at the back, too", TIMES,
               "time of binary search and of linear search, cached, last key", "<",
               searches("sorted", "unsorted", TIME, "last", cache="cached"),

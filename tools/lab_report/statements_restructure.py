@@ -2,8 +2,8 @@
 from judge import COUNTS, TIMES, Statement
 from rows import TIME
 
-NEEDS_ALLOCATOR = ("nodes come from groups (NodeArena), whose allocation stores nothing in PMem: that is what the paper "
-                   "proposes")
+NEEDS_ALLOCATOR = ("nodes come from groups (NodeArena), whose allocation stores nothing in PMem: that is what the "
+                   "paper proposes")
 
 
 def of_split(rows, metric, layout, size, how="move"):
