@@ -78,7 +78,7 @@ void RunRow(Lab* lab, Placement placement, uint64_t nodes, benchmark::State* sta
   for (; left > 0; left -= std::min(left, entries)) {
     state->KeepRunningBatch(static_cast<int64_t>(entries));
     RunOperations(
-        1, [](uint64_t) { return 0u; }, iterate, &counts);
+        1, [](uint64_t) { return 0u; }, iterate, &counts, entries);
   }
   state->KeepRunningBatch(1);
   counts.Report(state);

@@ -46,9 +46,10 @@ class RowCounts {
   bool counts_all_lines_ = true;
 };
 
-// `count` operations of a timed stretch. visit(i) is the i-th instance.
+// `count` calls of a timed stretch, each of which is `operations_a_call` of the row's. visit(i) is the i-th instance.
 template <typename Visit, typename Operation>
-void RunOperations(uint64_t count, const Visit& visit, const Operation& operation, RowCounts* counts) {
+void RunOperations(uint64_t count, const Visit& visit, const Operation& operation, RowCounts* counts,
+                   uint64_t operations_a_call = 1) {
   uint64_t zero = 0;
   if (LineTracer::Available()) {
     for (uint64_t i = 0; i < count; ++i) {
@@ -60,7 +61,7 @@ void RunOperations(uint64_t count, const Visit& visit, const Operation& operatio
     }
     return;
   }
-  const double delay = counts->delay_nanos();
+  const double delay = counts->delay_nanos() * static_cast<double>(operations_a_call);
   for (uint64_t i = 0; i < count; ++i) {
     zero = operation(visit(i + zero));
     benchmark::DoNotOptimize(zero);
