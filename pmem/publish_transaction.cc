@@ -9,7 +9,7 @@
 
 #include "pmem/object_types.h"
 #include "pmem/pmdk_status.h"
-#include "util/check.h"
+#include "pmem/pmdk_transaction.h"
 #include "util/mutex.h"
 
 namespace pmlsm {
@@ -18,30 +18,6 @@ namespace {
 constexpr uint64_t kRangeBytesMax = uint64_t{16} << 20;
 // Pieces of the size of one range's log. libpmemobj 1.12 was seen to need up to three for one.
 constexpr size_t kReserves = 4;
-
-// A transaction of the calling thread. No jump buffer is given, so that libpmemobj has nowhere to jump to:
-// each failure comes back as an error number.
-Status Begin(Pool* pool) {
-  CHECK(pmemobj_tx_stage() == TX_STAGE_NONE);
-  const int error = pmemobj_tx_begin(pool->handle(), nullptr, TX_PARAM_NONE);
-  if (error != 0) {
-    static_cast<void>(pmemobj_tx_end());
-    return PmdkStatus("transaction", error);
-  }
-  pmemobj_tx_set_failure_behavior(POBJ_TX_FAILURE_RETURN);
-  return Status::OK();
-}
-
-void Abort(int error) {
-  if (pmemobj_tx_stage() == TX_STAGE_WORK) pmemobj_tx_abort(error);
-  static_cast<void>(pmemobj_tx_end());
-}
-
-Status Commit() {
-  pmemobj_tx_commit();
-  const int error = pmemobj_tx_end();
-  return error == 0 ? Status::OK() : PmdkStatus("commit of a transaction", error);
-}
 
 class TransactionPublisher : public Publisher {
  public:
@@ -72,14 +48,14 @@ class TransactionPublisher : public Publisher {
 
   Status EndRange() override {
     if (pmemobj_tx_stage() == TX_STAGE_NONE) return Status::OK();  // a range that was too large
-    Status status = Commit();
+    Status status = CommitPmdkTransaction();
     RefillReserve();
     return status;
   }
 
   void AbortRange() override {
     if (pmemobj_tx_stage() == TX_STAGE_NONE) return;
-    Abort(ECANCELED);
+    AbortPmdkTransaction(ECANCELED);
     RefillReserve();
   }
 
@@ -91,7 +67,7 @@ class TransactionPublisher : public Publisher {
 
  private:
   Status Snapshot(Span range) {
-    Status status = Begin(pool_);
+    Status status = BeginPmdkTransaction(pool_->handle());
     if (!status.ok()) return status;
     // The caller streams and fences the range, so the commit need not flush it. What it holds is of no
     // interest to anybody, so valgrind need not ask whether it was ever written.
@@ -99,7 +75,7 @@ class TransactionPublisher : public Publisher {
         pmemobj_tx_xadd_range_direct(pool_->Writable(range.offset), range.bytes,
                                      POBJ_XADD_NO_FLUSH | POBJ_XADD_ASSUME_INITIALIZED | POBJ_XADD_NO_ABORT);
     if (error == 0) return Status::OK();
-    Abort(error);
+    AbortPmdkTransaction(error);
     return PmdkStatus("log for a snapshot of " + std::to_string(range.bytes) + " bytes", error);
   }
 
@@ -134,15 +110,15 @@ class TransactionPublisher : public Publisher {
 }  // namespace
 
 Status PublishInTransaction(Pool* pool, Store* store, uint64_t* word, uint64_t value) {
-  Status status = Begin(pool);
+  Status status = BeginPmdkTransaction(pool->handle());
   if (!status.ok()) return status;
   const int error = pmemobj_tx_xadd_range_direct(word, sizeof(*word), POBJ_XADD_NO_ABORT);
   if (error != 0) {
-    Abort(error);
+    AbortPmdkTransaction(error);
     return PmdkStatus("log for a word", error);
   }
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
-  status = Commit();
+  status = CommitPmdkTransaction();
   if (status.ok()) store->CountForeign(word, sizeof(*word));
   return status;
 }

@@ -6,21 +6,14 @@
 #include <string>
 
 #include "pmem/pmdk_status.h"
-#include "util/check.h"
+#include "pmem/pmdk_transaction.h"
 
 namespace pmlsm {
 
-// No jump buffer is given, so that libpmemobj has nowhere to jump to: each failure is an error number.
 Status Transaction::Begin() {
-  CHECK(pmemobj_tx_stage() == TX_STAGE_NONE);
-  const int error = pmemobj_tx_begin(pool_->handle(), nullptr, TX_PARAM_NONE);
-  if (error != 0) {
-    static_cast<void>(pmemobj_tx_end());
-    return PmdkStatus("transaction", error);
-  }
-  pmemobj_tx_set_failure_behavior(POBJ_TX_FAILURE_RETURN);
-  open_ = true;
-  return Status::OK();
+  Status status = BeginPmdkTransaction(pool_->handle());
+  open_ = status.ok();
+  return status;
 }
 
 Status Transaction::Add(void* range, size_t bytes) {
@@ -39,9 +32,7 @@ Status Transaction::Add(void* range, size_t bytes) {
 Status Transaction::Commit() {
   if (!open_) return Status::OK();
   open_ = false;
-  pmemobj_tx_commit();
-  const int error = pmemobj_tx_end();
-  return error == 0 ? Status::OK() : PmdkStatus("commit of a transaction", error);
+  return CommitPmdkTransaction();
 }
 
 void Transaction::Abort() {
@@ -50,8 +41,7 @@ void Transaction::Abort() {
 
 void Transaction::End(int error) {
   open_ = false;
-  if (pmemobj_tx_stage() == TX_STAGE_WORK) pmemobj_tx_abort(error);
-  static_cast<void>(pmemobj_tx_end());
+  AbortPmdkTransaction(error);
 }
 
 }  // namespace pmlsm
