@@ -1,6 +1,7 @@
 #include "pmlsm/options.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace pmlsm {
 namespace {
@@ -29,6 +30,31 @@ template <typename Enum>
 Status CheckEnum(const char* name, Enum value, Enum last) {
   if (value <= last) return Status::OK();
   return OutOfRange(name, static_cast<uint64_t>(value), "one of the named values");
+}
+
+// "name=value" lines.
+class Lines {
+ public:
+  void Add(const char* name, const std::string& value) {
+    text_.append(name).append("=").append(value).append("\n");
+  }
+  void Add(const char* name, const char* value) { Add(name, std::string(value)); }
+  void Add(const char* name, bool value) { Add(name, value ? "true" : "false"); }
+  template <typename Number>
+  void Add(const char* name, Number value) {
+    Add(name, std::to_string(value));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+Status FirstError(std::initializer_list<Status> checks) {
+  for (const Status& check : checks) {
+    if (!check.ok()) return check;
+  }
+  return Status::OK();
 }
 
 }  // namespace
@@ -103,25 +129,31 @@ const char* ToString(WALRecoveryMode value) {
   return "?";
 }
 
-Status Options::Validate() const {
-  if (comparator == nullptr) return Status::InvalidArgument("comparator = null", "must be a comparator");
-  if (strlen(comparator->Name()) == 0 || strlen(comparator->Name()) > kComparatorNameMax) {
-    return Status::InvalidArgument(std::string("comparator name \"") + comparator->Name() + "\"",
-                                   "must have 1 to 63 bytes");
-  }
+Status DBOptions::Validate() const {
   if (max_pmem_bytes != 0 && (max_pmem_bytes < 16 * kMiB || max_pmem_bytes > 64 * kTiB)) {
     return OutOfRange("max_pmem_bytes", max_pmem_bytes, "0, or 16777216 (16 MiB) to 70368744177664 (64 TiB)");
   }
   if (!IsPowerOfTwo(extent_bytes) || extent_bytes < 4 * kKiB || extent_bytes > 64 * kMiB) {
     return OutOfRange("extent_bytes", extent_bytes, "a power of two from 4096 to 67108864");
   }
-  const Status checks[] = {
+  return FirstError({
       CheckEnum("failure_atomicity", failure_atomicity, FailureAtomicity::kAtomic),
       CheckEnum("wal_recovery_mode", wal_recovery_mode, WALRecoveryMode::kPointInTimeRecovery),
-      CheckEnum("memtable", memtable, MemTableType::kHash),
-      CheckEnum("compaction_style", compaction_style, CompactionStyle::kLazyLeveled),
       CheckEnum("merge_order", merge_order, MergeOrder::kAuto),
       CheckEnum("merge_destination", merge_destination, MergeDestination::kAuto),
+      CheckRange("max_background_jobs", max_background_jobs, 1, 64),
+  });
+}
+
+Status ColumnFamilyOptions::Validate() const {
+  if (comparator == nullptr) return Status::InvalidArgument("comparator = null", "must be a comparator");
+  if (strlen(comparator->Name()) == 0 || strlen(comparator->Name()) > kComparatorNameMax) {
+    return Status::InvalidArgument(std::string("comparator name \"") + comparator->Name() + "\"",
+                                   "must have 1 to 63 bytes");
+  }
+  return FirstError({
+      CheckEnum("memtable", memtable, MemTableType::kHash),
+      CheckEnum("compaction_style", compaction_style, CompactionStyle::kLazyLeveled),
       CheckRange("write_buffer_size", write_buffer_size, 16 * kKiB, 4 * kGiB),
       CheckRange("max_write_buffer_number", max_write_buffer_number, 2, 64),
       CheckRange("size_ratio", size_ratio, 2, 32),
@@ -130,45 +162,47 @@ Status Options::Validate() const {
       CheckRange("target_table_bytes", target_table_bytes, 16 * kKiB, kGiB),
       CheckRange("node_bytes", node_bytes, 256, 32 * kKiB),
       CheckRange("filter_bits_per_key", filter_bits_per_key, 0, 32),
-      CheckRange("max_background_jobs", max_background_jobs, 1, 64),
-  };
-  for (const Status& check : checks) {
-    if (!check.ok()) return check;
-  }
-  return Status::OK();
+  });
 }
 
-std::string Options::ToString() const {
-  std::string text;
-  const auto add = [&text](const char* name, const std::string& value) {
-    text.append(name).append("=").append(value).append("\n");
-  };
-  const auto number = [](uint64_t value) { return std::to_string(value); };
-  const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
-  add("create_if_missing", flag(create_if_missing));
-  add("error_if_exists", flag(error_if_exists));
-  add("comparator", comparator == nullptr ? "null" : comparator->Name());
-  add("failure_atomicity", pmlsm::ToString(failure_atomicity));
-  add("wal_recovery_mode", pmlsm::ToString(wal_recovery_mode));
-  add("max_pmem_bytes", number(max_pmem_bytes));
-  add("pool_file", pool_file);
-  add("extent_bytes", number(extent_bytes));
-  add("memtable", pmlsm::ToString(memtable));
-  add("write_buffer_size", number(write_buffer_size));
-  add("max_write_buffer_number", number(max_write_buffer_number));
-  add("compaction_style", pmlsm::ToString(compaction_style));
-  add("size_ratio", number(size_ratio));
-  add("num_levels", number(num_levels));
-  add("max_size_amplification_percent", number(max_size_amplification_percent));
-  add("target_table_bytes", number(target_table_bytes));
-  add("node_bytes", number(node_bytes));
-  add("filter_bits_per_key", number(filter_bits_per_key));
-  add("max_background_jobs", number(max_background_jobs));
-  add("merge_order", pmlsm::ToString(merge_order));
-  add("merge_destination", pmlsm::ToString(merge_destination));
-  add("compaction_filter", compaction_filter == nullptr ? "null" : compaction_filter->Name());
-  add("disable_auto_compactions", flag(disable_auto_compactions));
-  return text;
+Status Options::Validate() const {
+  Status s = DBOptions::Validate();
+  return s.ok() ? ColumnFamilyOptions::Validate() : s;
 }
+
+std::string DBOptions::ToString() const {
+  Lines lines;
+  lines.Add("create_if_missing", create_if_missing);
+  lines.Add("error_if_exists", error_if_exists);
+  lines.Add("failure_atomicity", pmlsm::ToString(failure_atomicity));
+  lines.Add("wal_recovery_mode", pmlsm::ToString(wal_recovery_mode));
+  lines.Add("max_pmem_bytes", max_pmem_bytes);
+  lines.Add("pool_file", pool_file);
+  lines.Add("extent_bytes", extent_bytes);
+  lines.Add("max_background_jobs", max_background_jobs);
+  lines.Add("merge_order", pmlsm::ToString(merge_order));
+  lines.Add("merge_destination", pmlsm::ToString(merge_destination));
+  return lines.text();
+}
+
+std::string ColumnFamilyOptions::ToString() const {
+  Lines lines;
+  lines.Add("comparator", comparator == nullptr ? "null" : comparator->Name());
+  lines.Add("memtable", pmlsm::ToString(memtable));
+  lines.Add("write_buffer_size", write_buffer_size);
+  lines.Add("max_write_buffer_number", max_write_buffer_number);
+  lines.Add("compaction_style", pmlsm::ToString(compaction_style));
+  lines.Add("size_ratio", size_ratio);
+  lines.Add("num_levels", num_levels);
+  lines.Add("max_size_amplification_percent", max_size_amplification_percent);
+  lines.Add("target_table_bytes", target_table_bytes);
+  lines.Add("node_bytes", node_bytes);
+  lines.Add("filter_bits_per_key", filter_bits_per_key);
+  lines.Add("compaction_filter", compaction_filter == nullptr ? "null" : compaction_filter->Name());
+  lines.Add("disable_auto_compactions", disable_auto_compactions);
+  return lines.text();
+}
+
+std::string Options::ToString() const { return DBOptions::ToString() + ColumnFamilyOptions::ToString(); }
 
 }  // namespace pmlsm

@@ -67,14 +67,12 @@ PMLSM_EXPORT const char* ToString(MergeDestination value);
 PMLSM_EXPORT const char* ToString(CompactionStyle value);
 PMLSM_EXPORT const char* ToString(WALRecoveryMode value);
 
-struct PMLSM_EXPORT Options {
+// What the DB has one of. (Options is both parts, for a DB of the default family alone.)
+struct PMLSM_EXPORT DBOptions {
   // --- The DB as a whole ---
 
   bool create_if_missing = false;
   bool error_if_exists = false;
-
-  // Order of the keys. Its name is stored; opening with another is InvalidArgument. Must outlive the DB.
-  const Comparator* comparator = BytewiseComparator();
 
   FailureAtomicity failure_atomicity = FailureAtomicity::kIndividual;
 
@@ -94,7 +92,29 @@ struct PMLSM_EXPORT Options {
   // Unit of space, bytes: a power of two, 4 KiB to 64 MiB. Fixed when the DB is created.
   size_t extent_bytes = size_t{16} << 10;
 
-  // --- Memtables and the write-ahead log ---
+  // --- Background work ---
+
+  // Threads that flush and merge. Range: 1 to 64.
+  int max_background_jobs = 2;
+
+  // kAuto: chosen for each merge, by the medium, the failure atomicity, the number of runs and the duplicates that
+  // merges have met (GetProperty "pmlsm.merge-choices" tells). Each may be set by itself. Flushes write to the
+  // same destination.
+  MergeOrder merge_order = MergeOrder::kAuto;
+  MergeDestination merge_destination = MergeDestination::kAuto;
+
+  // InvalidArgument or NotSupported with the option's name, value and range, or OK. DB::Open calls it.
+  Status Validate() const;
+  // One "name=value" a line, as in <db>/OPTIONS-*.
+  std::string ToString() const;
+};
+
+// What each column family has of its own.
+struct PMLSM_EXPORT ColumnFamilyOptions {
+  // Order of the keys. Its name is stored; opening with another is InvalidArgument. Must outlive the DB.
+  const Comparator* comparator = BytewiseComparator();
+
+  // --- Memtables ---
 
   MemTableType memtable = MemTableType::kSorted;
 
@@ -127,16 +147,8 @@ struct PMLSM_EXPORT Options {
   // Bloom filter bits a key; about 1 % false positives at 10. 0 = no filter. Range: 0 to 32.
   int filter_bits_per_key = 10;
 
-  // --- Background work ---
+  // --- Merges ---
 
-  // Threads that flush and merge. Range: 1 to 64.
-  int max_background_jobs = 2;
-
-  // kAuto: chosen for each merge, by the medium, the failure atomicity, the number of runs and the duplicates that
-  // merges have met (GetProperty "pmlsm.merge-choices" tells). Each may be set by itself. Flushes write to the
-  // same destination.
-  MergeOrder merge_order = MergeOrder::kAuto;
-  MergeDestination merge_destination = MergeDestination::kAuto;
   // Drops or changes values while runs are merged; not owned, must outlive the DB. nullptr = none.
   const CompactionFilter* compaction_filter = nullptr;
 
@@ -149,9 +161,18 @@ struct PMLSM_EXPORT Options {
   // Merges run only when asked for (CompactRange), or when level 0 has 256 runs.
   bool disable_auto_compactions = false;
 
-  // InvalidArgument or NotSupported with the option's name, value and range, or OK. DB::Open calls it.
+  // As in DBOptions.
   Status Validate() const;
-  // One "name=value" a line, as in <db>/OPTIONS-*.
+  std::string ToString() const;
+};
+
+struct PMLSM_EXPORT Options : DBOptions, ColumnFamilyOptions {
+  Options() = default;
+  Options(const DBOptions& db_options, const ColumnFamilyOptions& family_options)
+      : DBOptions(db_options), ColumnFamilyOptions(family_options) {}
+
+  // Of both parts.
+  Status Validate() const;
   std::string ToString() const;
 };
 
