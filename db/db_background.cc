@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "db/db_impl.h"
+#include "util/check.h"
 #include "util/hooks.h"
 
 namespace pmlsm {
@@ -21,8 +22,9 @@ void DBImpl::BackgroundThread(int index) {
   std::chrono::milliseconds pause = kHousekeepingPause;
   MutexLock lock(&mutex_);
   while (!stopping_) {
-    if (flushes && FlushDue()) {
-      FlushFrozen();
+    ColumnFamily* const full = flushes ? FamilyToFlush() : nullptr;
+    if (full != nullptr) {
+      FlushFrozen(full);
       pause = kHousekeepingPause;
       continue;
     }
@@ -36,7 +38,7 @@ void DBImpl::BackgroundThread(int index) {
     }
     bool lacks_space = false;
     if (PrepareSpace(&lacks_space)) continue;  // mutex_ was let go: look again
-    const bool waiting_for_readers = storage_->views.Reclaim() != 0;
+    const bool waiting_for_readers = storage_->Reclaim() != 0;
     progress_.SignalAll();
     if (SpaceCameBack() || RetryForSpace()) continue;
     if (waiting_for_readers || lacks_space || flush_lacks_space_ || merge_lacks_space_) {
@@ -50,15 +52,16 @@ void DBImpl::BackgroundThread(int index) {
   }
 }
 
-JobContext DBImpl::MakeJobContext() {
+JobContext DBImpl::MakeJobContext(ColumnFamily* family) {
   JobContext context;
   context.pool = storage_->pool.get();
   context.extents = storage_->extents.get();
   context.publisher = publisher_.get();
-  context.table_options = {options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
-  context.table_bytes = sizes_.TableBytes(version_->bytes());
-  context.destination = merge_chooser_->destination();
-  context.compaction_filter = options_.compaction_filter;
+  context.table_options = {family->options.comparator, family->options.node_bytes,
+                           family->options.filter_bits_per_key};
+  context.table_bytes = family->sizes.TableBytes(family->version->bytes());
+  context.destination = family->merge_chooser.destination();
+  context.compaction_filter = family->options.compaction_filter;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
   context.cancelled = [this] { return cancel_merges_.load(std::memory_order_relaxed); };
   return context;
@@ -66,33 +69,38 @@ JobContext DBImpl::MakeJobContext() {
 
 // ---- Publishing ----
 
-// Publishes *state with the level array of `version`; on success both are in force.
-Status DBImpl::PublishState(const VersionRef& version, ManifestState* state) {
+FamilyState* DBImpl::FindFamily(ManifestState* state, uint32_t id) {
+  const auto found = std::find_if(state->families.begin(), state->families.end(),
+                                  [id](const FamilyState& family) { return family.id == id; });
+  CHECK(found != state->families.end());
+  return &*found;
+}
+
+// Publishes *state with the level array of `version` of that family; on success both are in force.
+Status DBImpl::PublishVersion(ColumnFamily* family, const VersionRef& version, ManifestState* state) {
+  family->StoreLevels(*version, FindFamily(state, family->id));
+  Status s = PublishState(state);
+  if (s.ok()) family->version = version;
+  return s;
+}
+
+// Publishes *state, without the log segments that are needless by now, which then may be used again.
+Status DBImpl::PublishState(ManifestState* state) {
   state->last_sequence = std::max(state->last_sequence, last_sequence_.load(std::memory_order_acquire));
   state->next_run_number = state_.next_run_number;
   state->next_table_number = next_table_number_.load(std::memory_order_relaxed);
-  FamilyState& family = state->families[0];
-  size_t slots = SlotsPerLevel(options_.size_ratio);
-  for (int level = 0; level < version->levels(); ++level)
-    slots = std::max(slots, version->runs(level).size());
-  for (int level = 0; level < version->levels(); ++level) {
-    auto& array = family.levels[level];
-    array.assign(slots, 0);
-    for (size_t slot = 0; slot < version->runs(level).size(); ++slot) {
-      array[slot] = version->runs(level)[slot].descriptor.offset;
-    }
-  }
+  const std::vector<SegmentRecord> retired = RetireSegments(state);
   Status s = manifest_->Publish(state);
   if (!s.ok()) return s;
   state_ = *state;
-  version_ = version;
+  for (const SegmentRecord& segment : retired) FreeSegment(segment);
   hooks.Reached(HookPoint::kPublished);
   return s;
 }
 
 // Each change of the memtables and runs: readers see it, and writers are paced by it.
-void DBImpl::InstallView() {
-  storage_->views.Install(active_, frozen_, version_);
+void DBImpl::InstallView(ColumnFamily* family) {
+  family->InstallView();
   UpdatePace();
 }
 
@@ -103,9 +111,19 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
   progress_.SignalAll();
 }
 
+bool DBImpl::AnyMergesPaused() const {
+  return std::any_of(families_.begin(), families_.end(),
+                     [](const ColumnFamilyRef& family) { return family->merges_paused != 0; });
+}
+
 bool DBImpl::BackgroundIdle() const {
-  return frozen_.empty() && !flush_running_ && merges_running_ == 0 && !merge_for_space_ &&
-         (options_.disable_auto_compactions || !picker_.Pick(*version_)) && !TombstonesDue();
+  const auto idle = [this](const ColumnFamilyRef& family) NO_THREAD_SAFETY_ANALYSIS {
+    const bool merges = !family->options.disable_auto_compactions;
+    return family->frozen.empty() && (!merges || !family->picker.Pick(*family->version)) &&
+           !TombstonesDue(*family);
+  };
+  return !flush_running_ && merges_running_ == 0 && !merge_for_space_ &&
+         std::all_of(families_.begin(), families_.end(), idle);
 }
 
 }  // namespace pmlsm

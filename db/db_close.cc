@@ -22,7 +22,7 @@ Status DBImpl::CloseImpl(bool despite_pins) {
     if (!despite_pins && !snapshots_.empty()) {
       return Status::Aborted(std::to_string(snapshots_.size()) + " snapshots are live", name_);
     }
-    if (!despite_pins && storage_->views.AnyPinned()) {
+    if (!despite_pins && storage_->AnyPinned()) {
       return Status::Aborted("iterators or pinned slices are live", name_);
     }
   }
@@ -38,16 +38,12 @@ Status DBImpl::CloseImpl(bool despite_pins) {
   }
   closed_ = true;
   write_blocked_.store(true, std::memory_order_release);
-  active_rep_ = nullptr;
-  active_.reset();
-  frozen_.clear();
-  version_.reset();
+  for (const ColumnFamilyRef& family : families_) family->Close();
   wal_.reset();
   manifest_.reset();
   publisher_.reset();
-  storage_->views.Install(nullptr, {}, nullptr);
-  storage_->views.Reclaim();
-  if (storage_->views.AnyPinned()) {
+  storage_->Reclaim();
+  if (storage_->AnyPinned()) {
     Storage::SetAdrift(std::move(storage_));
   } else {
     storage_.reset();
@@ -70,7 +66,12 @@ void DBImpl::EndMerges() {
 // A memtable that cannot be flushed for lack of space stays in the log, which is enough; what was written
 // without the log is lost then, and the caller hears of it.
 Status DBImpl::FlushForClose() {
-  Status s = Flush(FlushOptions());
+  std::vector<ColumnFamily*> families;
+  {
+    MutexLock lock(&mutex_);
+    for (const ColumnFamilyRef& family : families_) families.push_back(family.get());
+  }
+  Status s = FlushFamilies(families, true);
   return s.IsNoSpace() && !unlogged_writes_ ? Status::OK() : s;
 }
 
@@ -81,7 +82,7 @@ void DBImpl::StopBackground() {
     cancel_merges_ = true;
     work_.SignalAll();
     progress_.SignalAll();
-    while (merges_running_ != 0 || merges_paused_ != 0) progress_.Wait(&mutex_);
+    while (merges_running_ != 0 || AnyMergesPaused()) progress_.Wait(&mutex_);
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -92,11 +93,11 @@ Status DBImpl::PublishCleanEnd() {
   if (!s.ok()) return s;
   ManifestState next = state_;
   next.clean_end = wal_->position();
-  if (frozen_.empty() && active_rep_->entries() == 0) {
-    next.families[0].oldest_segment = next.next_segment_number;
-    RetireSegments(next.next_segment_number, &next);
+  for (const ColumnFamilyRef& family : families_) {
+    const bool all_flushed = family->frozen.empty() && family->active_rep->entries() == 0;
+    if (all_flushed) FindFamily(&next, family->id)->oldest_segment = next.next_segment_number;
   }
-  return PublishState(version_, &next);
+  return PublishState(&next);
 }
 
 }  // namespace pmlsm

@@ -26,51 +26,56 @@ bool HoldsOnlyNewest(const Run& run, const KeyBounds& bounds, const Comparator* 
 }  // namespace
 
 Status DBImpl::CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) {
-  if (begin != nullptr && end != nullptr && options_.comparator->Compare(*begin, *end) > 0) {
+  return CompactFamily(default_family_, options, begin, end);
+}
+
+Status DBImpl::CompactFamily(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
+                             const Slice* end) {
+  if (begin != nullptr && end != nullptr && family->options.comparator->Compare(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange: begin = 0x" + begin->ToString(true),
                                    "must not be above end = 0x" + end->ToString(true));
   }
   KeyBounds bounds;
   if (begin != nullptr) bounds.begin = begin->ToString();
   if (end != nullptr) bounds.end = end->ToString();
-  Status s = Flush(FlushOptions());
+  Status s = FlushFamilies({family}, true);
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
-  ++merges_paused_;
-  while (background_error_.ok() && !closing_ && !picker_.idle()) progress_.Wait(&mutex_);
+  ++family->merges_paused;
+  while (background_error_.ok() && !closing_ && !family->picker.idle()) progress_.Wait(&mutex_);
   s = closing_ ? Status::ShutdownInProgress("merge cancelled") : background_error_;
-  auto pick = s.ok() ? picker_.PickAll(*version_) : std::nullopt;
+  auto pick = s.ok() ? family->picker.PickAll(*family->version) : std::nullopt;
   if (pick) {
     pick->alone = options.exclusive_manual_compaction;
-    s = bounds.begin || bounds.end ? MergeRange(bounds, *pick) : MergeManually(*pick);
+    s = bounds.begin || bounds.end ? MergeRange(family, bounds, *pick) : MergeManually(family, *pick);
   }
-  --merges_paused_;
+  --family->merges_paused;
   work_.SignalAll();
   progress_.SignalAll();
   return s;
 }
 
 // Lets background merges start again as soon as the inputs are taken, unless the merge is to be alone.
-Status DBImpl::MergeManually(const MergePick& pick) {
-  if (pick.alone) return MergeRuns(pick);
-  --merges_paused_;
+Status DBImpl::MergeManually(ColumnFamily* family, const MergePick& pick) {
+  if (pick.alone) return MergeRuns(family, pick);
+  --family->merges_paused;
   work_.SignalAll();
-  Status s = MergeRuns(pick);
-  ++merges_paused_;
+  Status s = MergeRuns(family, pick);
+  ++family->merges_paused;
   return s;
 }
 
 // `all`: the merge without bounds.
-Status DBImpl::MergeRange(const KeyBounds& bounds, const MergePick& all) {
+Status DBImpl::MergeRange(ColumnFamily* family, const KeyBounds& bounds, const MergePick& all) {
   std::vector<RunCut> cuts;
-  for (int level = 0; level < version_->levels(); ++level) {
-    for (const PlacedRun& placed : version_->runs(level)) {
+  for (int level = 0; level < family->version->levels(); ++level) {
+    for (const PlacedRun& placed : family->version->runs(level)) {
       if (bounds.Overlap(*placed.run)) cuts.push_back({level, placed, bounds, 0, 0, 0});
     }
   }
   if (cuts.empty()) return Status::OK();
-  if (cuts.size() == 1 && cuts[0].level == all.output_level && options_.compaction_filter == nullptr &&
-      HoldsOnlyNewest(*cuts[0].run.run, bounds, options_.comparator)) {
+  if (cuts.size() == 1 && cuts[0].level == all.output_level && family->options.compaction_filter == nullptr &&
+      HoldsOnlyNewest(*cuts[0].run.run, bounds, family->options.comparator)) {
     return Status::OK();
   }
   MergePick pick;
@@ -78,47 +83,47 @@ Status DBImpl::MergeRange(const KeyBounds& bounds, const MergePick& all) {
   pick.source_level = cuts[0].level;
   pick.output_level = all.output_level;
   pick.output_number = state_.next_run_number++;
-  Status s = CutRuns(all, &cuts);  // 1
+  Status s = CutRuns(family, all, &cuts);  // 1
   for (const RunCut& cut : cuts) {
     pick.input_levels.insert(cut.level);
     pick.inputs.insert(cut.inside_number);
   }
-  if (s.ok()) s = MergeManually(pick);  // 2
-  for (const RunCut& cut : cuts) {      // 3
+  if (s.ok()) s = MergeManually(family, pick);  // 2
+  for (const RunCut& cut : cuts) {              // 3
     // After an error the part inside is still there, and may have lost its lower end.
-    if (!Join(cut.level, {cut.below_number, cut.inside_number, cut.above_number})) {
-      Join(cut.level, {cut.below_number, cut.above_number});
+    if (!Join(family, cut.level, {cut.below_number, cut.inside_number, cut.above_number})) {
+      Join(family, cut.level, {cut.below_number, cut.above_number});
     }
   }
-  JoinOutput(pick);
+  JoinOutput(family, pick);
   return s;
 }
 
 // Step 1. The runs of `all` are nobody else's meanwhile.
-Status DBImpl::CutRuns(const MergePick& all, std::vector<RunCut>* cuts) {
-  picker_.SetBusy(all);
+Status DBImpl::CutRuns(ColumnFamily* family, const MergePick& all, std::vector<RunCut>* cuts) {
+  family->picker.SetBusy(all);
   ++merges_running_;
   Status s;
   for (RunCut& cut : *cuts) {
     cut.inside_number = cut.run.run->number();
-    if (s.ok() && !cut.bounds.Cover(options_.comparator, *cut.run.run)) s = CutRun(&cut);
+    if (s.ok() && !cut.bounds.Cover(family->options.comparator, *cut.run.run)) s = CutRun(family, &cut);
     cut.run = PlacedRun();  // or its space would be held
   }
-  picker_.SetIdle(all);
+  family->picker.SetIdle(all);
   --merges_running_;
   NoteMergeError("compact range", s);
   progress_.SignalAll();
   return s;
 }
 
-Status DBImpl::CutRun(RunCut* cut) {
-  Status s = BeginStep();
+Status DBImpl::CutRun(ColumnFamily* family, RunCut* cut) {
+  Status s = BeginStep(*family);
   if (!s.ok()) return s;
   RunCut job = *cut;
   job.below_number = state_.next_run_number++;
   job.inside_number = state_.next_run_number++;
   job.above_number = state_.next_run_number++;
-  const JobContext context = MakeJobContext();
+  const JobContext context = MakeJobContext(family);
   MergeStep::Result result;
   ++steps_running_;
   mutex_.Unlock();
@@ -127,7 +132,7 @@ Status DBImpl::CutRun(RunCut* cut) {
   const auto took = std::chrono::steady_clock::now() - begin;
   mutex_.Lock();
   --steps_running_;
-  if (s.ok()) s = InstallMerge(result);
+  if (s.ok()) s = InstallMerge(family, result);
   if (!s.ok()) return s;
   *cut = std::move(job);
   if (result.bytes_written == 0) return s;
@@ -136,28 +141,29 @@ Status DBImpl::CutRun(RunCut* cut) {
   record.output_bytes_read = record.bytes_written = result.bytes_written;
   record.entries_in = result.entries_read;
   record.micros = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
-  compaction_stats_.NoteMerge(record);
+  family->compaction_stats.NoteMerge(record);
   return s;
 }
 
 // Step 3: makes one run of those of `numbers` that are there and idle. False if it did not.
-bool DBImpl::Join(int level, const std::set<uint64_t>& numbers) {
+bool DBImpl::Join(ColumnFamily* family, int level, const std::set<uint64_t>& numbers) {
   MergeStep::Result result;
   std::vector<std::shared_ptr<const Run>> runs;
-  for (const PlacedRun& placed : version_->runs(level)) {
+  for (const PlacedRun& placed : family->version->runs(level)) {
     const uint64_t number = placed.run->number();
-    if (numbers.count(number) == 0 || picker_.IsBusy(number)) continue;
+    if (numbers.count(number) == 0 || family->picker.IsBusy(number)) continue;
     runs.push_back(placed.run);
     result.edit.removed.insert(number);
   }
   if (runs.size() < 2 || !background_error_.ok()) return false;
-  PlacedRun joined{JoinRuns(options_.comparator, state_.next_run_number++, runs), {}};
+  PlacedRun joined{JoinRuns(family->options.comparator, state_.next_run_number++, runs), {}};
   if (joined.run == nullptr) return false;
-  Status s = WriteDescriptor(MakeJobContext(), *joined.run, &counters_.merge_into[level], &joined.descriptor);
+  Status s =
+      WriteDescriptor(MakeJobContext(family), *joined.run, &counters_.merge_into[level], &joined.descriptor);
   if (s.ok()) {
     result.new_descriptors.push_back(joined.descriptor);
     result.edit.added.push_back({level, std::move(joined)});
-    s = InstallMerge(result);
+    s = InstallMerge(family, result);
   }
   // Without space the runs stay apart, which is as right.
   if (!s.ok() && !s.IsNoSpace()) NoteBackgroundError("compact range", s);
@@ -167,11 +173,11 @@ bool DBImpl::Join(int level, const std::set<uint64_t>& numbers) {
 // With its neighbour in age and no other: a run counts as new as its newest entry, and must pass no other by that
 // may have newer versions of its keys. With the newest of the level only: what comes from above may be older than
 // the joined run, and Picker merges the two then, which would not do if older runs lay above it.
-void DBImpl::JoinOutput(const MergePick& pick) {
-  const auto& runs = version_->runs(pick.output_level);
+void DBImpl::JoinOutput(ColumnFamily* family, const MergePick& pick) {
+  const auto& runs = family->version->runs(pick.output_level);
   for (size_t i = 0; i < 2 && runs.size() >= 2; ++i) {
     if (runs[i].run->number() != pick.output_number) continue;
-    Join(pick.output_level, {pick.output_number, runs[1 - i].run->number()});
+    Join(family, pick.output_level, {pick.output_number, runs[1 - i].run->number()});
     return;
   }
 }

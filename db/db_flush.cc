@@ -8,41 +8,53 @@
 
 namespace pmlsm {
 
-bool DBImpl::HasRunSlot() const {
+bool DBImpl::HasRunSlot(const ColumnFamily& family) const {
   // Without merges, or in a Close that does not wait for them, nothing would ever free a slot. All levels have as
   // many slots as the longest one, and half a manifest must hold those of 16 levels; the other half is for log
   // segments.
   constexpr size_t kRunsMaxUnmerged = 256;
   static_assert(16 * kRunsMaxUnmerged * sizeof(uint64_t) <= kManifestTwinBytes / 2);
-  const size_t slots =
-      options_.disable_auto_compactions || closing_ ? kRunsMaxUnmerged : SlotsPerLevel(options_.size_ratio);
-  return version_->runs(0).size() < slots;
+  const size_t slots = family.options.disable_auto_compactions || closing_
+                           ? kRunsMaxUnmerged
+                           : SlotsPerLevel(family.options.size_ratio);
+  return family.version->runs(0).size() < slots;
 }
 
-bool DBImpl::FlushDue() const {
-  return !frozen_.empty() && !flush_running_ && work_paused_ == 0 && background_error_.ok() &&
-         !flush_lacks_space_ && HasRunSlot();
+// Of the families that have something to flush, and a slot for it, the one with the oldest log; null if none is due.
+ColumnFamily* DBImpl::FamilyToFlush() const {
+  if (flush_running_ || work_paused_ != 0 || !background_error_.ok() || flush_lacks_space_) return nullptr;
+  ColumnFamily* oldest = nullptr;
+  for (const ColumnFamilyRef& family : families_) {
+    if (family->frozen.empty() || !HasRunSlot(*family)) continue;
+    if (oldest == nullptr || family->OldestSegment() < oldest->OldestSegment()) oldest = family.get();
+  }
+  return oldest;
 }
 
-// All frozen memtables become one run.
-void DBImpl::FlushFrozen() {
+bool DBImpl::AnyFrozen() const {
+  return std::any_of(families_.begin(), families_.end(),
+                     [](const ColumnFamilyRef& family) { return !family->frozen.empty(); });
+}
+
+// All frozen memtables of the family become one run.
+void DBImpl::FlushFrozen(ColumnFamily* family) {
   FlushJob job;
-  job.memtables = frozen_;
+  job.memtables = family->frozen;
   job.snapshots = snapshots_.Sequences();
-  job.older = version_;
+  job.older = family->version;
   job.run_number = state_.next_run_number++;
   flush_running_ = true;
-  flush_bytes_ = 0;
-  for (const MemTableRef& memtable : job.memtables) flush_bytes_ += memtable->rep->ApproximateBytes();
+  flush_family_ = family;
+  flush_bytes_ = family->FrozenBytes();
   flush_began_ = std::chrono::steady_clock::now();
-  const JobContext context = MakeJobContext();
+  const JobContext context = MakeJobContext(family);
   PlacedRun flushed;
   // What the flush takes comes on top of what is kept free for writers.
   const bool grows = !IsPoolAtItsLargest();
   mutex_.Unlock();
   hooks.Reached(HookPoint::kFlushPicked);
   if (grows) {
-    storage_->extents->GrowAhead(job.memtables.size() * sizes_.flush_bytes + SpaceAhead())
+    storage_->extents->GrowAhead(job.memtables.size() * family->sizes.flush_bytes + SpaceAhead())
         .PermitUncheckedError();
   }
   const uint64_t cpu_begin = ThreadCpuMicros();
@@ -52,14 +64,17 @@ void DBImpl::FlushFrozen() {
   hooks.Reached(HookPoint::kFlushWritten);
   mutex_.Lock();
   flush_running_ = false;
+  flush_family_ = nullptr;
   if (s.ok()) flush_speed_.Note(flush_bytes_, took.count() / 1000);
-  if (s.ok()) s = InstallFlush(job, flushed);
+  if (s.ok()) s = InstallFlush(family, job, flushed);
   if (s.ok()) {
     ++flushes_;
-    NoteFlushStats(flushed, took, ThreadCpuMicros() - cpu_begin);
+    ++family->run_changes;
+    NoteFlushStats(family, flushed, took, ThreadCpuMicros() - cpu_begin);
     NoteSpace();
-    log_->Write("flush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms", job.memtables.size(),
-                job.run_number, flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
+    log_->Write("%sflush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms",
+                family->log_prefix.c_str(), job.memtables.size(), job.run_number,
+                flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
   } else if (s.IsNoSpace()) {
     merge_for_space_ = true;
     ++flush_tries_without_space_;
@@ -69,53 +84,61 @@ void DBImpl::FlushFrozen() {
   }
   job = FlushJob();
   flushed.run.reset();
-  storage_->views.Reclaim();
+  storage_->Reclaim();
   HoldMergeSpace();
   progress_.SignalAll();
   work_.SignalAll();
 }
 
-Status DBImpl::InstallFlush(const FlushJob& job, const PlacedRun& flushed) {
+Status DBImpl::InstallFlush(ColumnFamily* family, const FlushJob& job, const PlacedRun& flushed) {
   ManifestState next = state_;
   VersionEdit edit;
   if (flushed.run != nullptr) edit.added.push_back({0, flushed});
-  const VersionRef version = version_->Apply(edit);
+  const VersionRef version = family->version->Apply(edit);
 
   // The job's memtables are the oldest ones; newer ones may have been frozen meanwhile.
-  const size_t kept = frozen_.size() - job.memtables.size();
-  FamilyState& family = next.families[0];
-  family.flushed_sequence = job.memtables.front()->largest_sequence;
-  family.oldest_segment = kept == 0 ? active_->first_segment : frozen_[kept - 1]->first_segment;
-  RetireSegments(family.oldest_segment, &next);
-  const std::vector<SegmentRecord> before = state_.segments;
-  Status s = PublishState(version, &next);
+  const std::vector<MemTableRef> before = family->frozen;
+  family->frozen.resize(before.size() - job.memtables.size());
+  FindFamily(&next, family->id)->flushed_sequence = job.memtables.front()->largest_sequence;
+  Status s = PublishVersion(family, version, &next);
   if (!s.ok()) {
+    family->frozen = before;
     if (flushed.run != nullptr) {
       for (const TableRef& table : flushed.run->tables()) table->MarkObsolete();
       storage_->extents->Free(flushed.descriptor);
     }
     return s;
   }
-  frozen_.resize(kept);
-  InstallView();
-  for (const SegmentRecord& segment : before) {
-    if (segment.number >= family.oldest_segment) break;
-    const Span span{segment.offset, segment.bytes};
-    if (spare_segments_.size() < kSpareSegments && span.bytes == sizes_.segment_bytes) {
-      spare_segments_.push_back(span);
-    } else {
-      storage_->extents->Free(span);
-    }
-  }
+  InstallView(family);
   hooks.Reached(HookPoint::kLogRetired);
   return s;
 }
 
-void DBImpl::RetireSegments(uint64_t oldest_needed, ManifestState* state) const {
+// Leaves in *state the log segments that some family needs, by its memtables as they are now; the others are
+// returned.
+std::vector<SegmentRecord> DBImpl::RetireSegments(ManifestState* state) const {
+  uint64_t oldest_needed = state->next_segment_number;
+  for (const ColumnFamilyRef& family : families_) {
+    FamilyState* const family_state = FindFamily(state, family->id);
+    family_state->oldest_segment = std::max(family_state->oldest_segment, family->OldestSegment());
+    oldest_needed = std::min(oldest_needed, family_state->oldest_segment);
+  }
   auto& segments = state->segments;
-  segments.erase(std::remove_if(segments.begin(), segments.end(),
-                                [&](const SegmentRecord& segment) { return segment.number < oldest_needed; }),
-                 segments.end());
+  const auto first_needed = std::find_if(segments.begin(), segments.end(), [&](const SegmentRecord& segment) {
+    return segment.number >= oldest_needed;
+  });
+  std::vector<SegmentRecord> retired(segments.begin(), first_needed);
+  segments.erase(segments.begin(), first_needed);
+  return retired;
+}
+
+void DBImpl::FreeSegment(const SegmentRecord& segment) {
+  const Span span{segment.offset, segment.bytes};
+  if (spare_segments_.size() < kSpareSegments && span.bytes == sizes_.segment_bytes) {
+    spare_segments_.push_back(span);
+  } else {
+    storage_->extents->Free(span);
+  }
 }
 
 }  // namespace pmlsm

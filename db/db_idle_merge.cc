@@ -20,22 +20,32 @@ double AmplificationPercent(double hidden_share) {
 
 }  // namespace
 
-bool DBImpl::MayMergeWhenIdle() const {
-  return !options_.disable_auto_compactions && options_.max_size_amplification_percent != UINT32_MAX &&
-         background_error_.ok() && !merge_lacks_space_ && !closing_ && !stopping_ && work_paused_ == 0 &&
-         merges_paused_ == 0 && picker_.idle() && version_->run_count() > 1;
+bool DBImpl::MayMergeWhenIdle(const ColumnFamily& family) const {
+  return !family.options.disable_auto_compactions &&
+         family.options.max_size_amplification_percent != UINT32_MAX && background_error_.ok() &&
+         !merge_lacks_space_ && !closing_ && !stopping_ && work_paused_ == 0 && family.merges_paused == 0 &&
+         family.picker.idle() && family.version->run_count() > 1;
 }
 
 // Whether the runs, or what snapshots hold of them, have changed since they were last looked at.
-bool DBImpl::IdleLookDue() const {
-  const bool changed = flushes_ + merges_ != idle_look_changes_ || snapshots_.Oldest() > idle_look_snapshot_;
-  return changed && MayMergeWhenIdle();
+bool DBImpl::IdleLookDue(const ColumnFamily& family) const {
+  const bool changed =
+      family.run_changes != family.idle_look_changes || snapshots_.Oldest() > family.idle_look_snapshot;
+  return changed && MayMergeWhenIdle(family);
 }
 
-// Waits for work like its caller, but, where the runs are to be looked at, at most as long as the DB has to be idle
+// A family whose runs are to be looked at; null if there is none.
+ColumnFamily* DBImpl::FamilyToLookAt() const {
+  for (const ColumnFamilyRef& family : families_) {
+    if (IdleLookDue(*family)) return family.get();
+  }
+  return nullptr;
+}
+
+// Waits for work like its caller, but, where runs are to be looked at, at most as long as the DB has to be idle
 // for that; then looks.
 void DBImpl::WaitForWorkOrIdleness() {
-  if (!IdleLookDue()) {
+  if (FamilyToLookAt() == nullptr) {
     work_.Wait(&mutex_);
     return;
   }
@@ -43,15 +53,16 @@ void DBImpl::WaitForWorkOrIdleness() {
   const auto began = std::chrono::steady_clock::now();
   work_.WaitFor(&mutex_, kIdlePause);
   const bool passed = std::chrono::steady_clock::now() - began >= kIdlePause;
-  const bool idle = passed && last_sequence_.load(std::memory_order_relaxed) == before && frozen_.empty();
-  if (idle && IdleLookDue()) MergeIfMuchIsHidden();
+  const bool idle = passed && last_sequence_.load(std::memory_order_relaxed) == before && !AnyFrozen();
+  ColumnFamily* const family = idle ? FamilyToLookAt() : nullptr;
+  if (family != nullptr) MergeIfMuchIsHidden(family);
 }
 
-void DBImpl::MergeIfMuchIsHidden() {
-  idle_look_changes_ = flushes_ + merges_;
-  idle_look_snapshot_ = snapshots_.Oldest();
-  VersionRef version = version_;
-  const uint64_t seed = idle_look_changes_;
+void DBImpl::MergeIfMuchIsHidden(ColumnFamily* family) {
+  family->idle_look_changes = family->run_changes;
+  family->idle_look_snapshot = snapshots_.Oldest();
+  VersionRef version = family->version;
+  const uint64_t seed = family->idle_look_changes;
   mutex_.Unlock();
   double share;
   const Status s = HiddenShare(*version, kSamples, seed, &share);
@@ -62,11 +73,11 @@ void DBImpl::MergeIfMuchIsHidden() {
     return;
   }
   const double percent = AmplificationPercent(share);
-  if (percent <= options_.max_size_amplification_percent || !MayMergeWhenIdle()) return;
-  const std::optional<MergePick> all = picker_.PickAll(*version_);
+  if (percent <= family->options.max_size_amplification_percent || !MayMergeWhenIdle(*family)) return;
+  const std::optional<MergePick> all = family->picker.PickAll(*family->version);
   if (!all) return;
   log_->Write("merge: idle, and newer runs hide %.0f percent of the entries", 100 * share);
-  (void)MergeRuns(*all).ok();  // what went wrong is noted inside
+  (void)MergeRuns(family, *all).ok();  // what went wrong is noted inside
 }
 
 }  // namespace pmlsm

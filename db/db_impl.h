@@ -1,4 +1,4 @@
-// DBImpl: the DB. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
+// DBImpl: the DB; what each column family has of its own is in column_family.h. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
 // snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
 // db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc,
 // db_open.cc (open, recovery), db_close.cc, db_properties.cc, db_stats.cc.
@@ -27,11 +27,9 @@
 #include <vector>
 
 #include "compaction/flush_job.h"
-#include "compaction/merge_choice.h"
 #include "compaction/merge_job.h"
-#include "compaction/picker.h"
 #include "compaction/run_cut.h"
-#include "db/compaction_stats.h"
+#include "db/column_family.h"
 #include "db/derived_sizes.h"
 #include "db/info_log.h"
 #include "db/media_stats.h"
@@ -42,8 +40,6 @@
 #include "db/write_room.h"
 #include "db/write_stats.h"
 #include "levels/manifest.h"
-#include "levels/version.h"
-#include "memtable/memtable.h"
 #include "pmem/publish.h"
 #include "pmlsm/db.h"
 #include "util/mutex.h"
@@ -52,6 +48,10 @@ namespace pmlsm {
 
 // What a write takes.
 struct WriteNeeds {
+  WriteNeeds(ColumnFamily* const* families, size_t count) : families(families), family_count(count) {}
+
+  ColumnFamily* const* families;  // that it writes to, each once
+  size_t family_count;
   uint64_t payload_bytes = 0;
   uint64_t largest_value_bytes = 0;
   bool uses_log = true;
@@ -88,7 +88,8 @@ class DBImpl final : public DB {
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
   static constexpr std::chrono::milliseconds kHousekeepingPause{20};
   static constexpr std::chrono::milliseconds kHousekeepingPauseMax{1000};
-  static constexpr std::chrono::milliseconds kIdlePause{1000};  // without a write, before the DB counts as idle
+  static constexpr std::chrono::milliseconds kIdlePause{
+      1000};                             // without a write, before the DB counts as idle
   static constexpr int kLevelsMax = 16;  // Options::num_levels
   static constexpr size_t kSpareSegments = 2;
 
@@ -97,13 +98,16 @@ class DBImpl final : public DB {
   // --- db_open.cc ---
   Status OpenStorage();
   Status LoadState();
-  Status LoadVersion() REQUIRES(mutex_);
-  Status CheckComparator(const std::string& stored) const;
+  ColumnFamilyRef MakeFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options);
+  static FamilyState MakeFamilyState(const ColumnFamily& family);
+  Status LoadFamily(const FamilyState& stored, ColumnFamily* family) REQUIRES(mutex_);
+  Status CheckComparator(const std::string& stored, const ColumnFamily& family) const;
   Status ReplayLog();
   void DropSegmentsBut(const std::set<uint64_t>& replayed) REQUIRES(mutex_);
   void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records)
       REQUIRES(write_mutex_, mutex_);
   Status StartFirstSegment();
+  std::string OptionsText() const;
   Status WriteInfoFiles() const;
   void StartBackground();
 
@@ -115,14 +119,17 @@ class DBImpl final : public DB {
   Status PublishCleanEnd() REQUIRES(write_mutex_, mutex_);
 
   // --- db_write.cc ---
-  Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
+  Status WriteOne(const WriteOptions& options, ColumnFamily* family, ValueType type, const Slice& key,
+                  const Slice& value);
   Status PrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
   Status TryPrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
+  bool IsFull(ColumnFamily* family) const REQUIRES(write_mutex_);
   bool HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const;
   Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
   void CountWrite(uint64_t user_bytes, bool logged) REQUIRES(write_mutex_);
   void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
-  Status SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_);
+  Status SwitchMemTables(ColumnFamily* const* families, size_t count, uint64_t payload_bytes,
+                         ExtentAllocator::Use use) REQUIRES(write_mutex_);
   Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
   Status AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use, std::vector<Span>* spans)
       REQUIRES(mutex_);
@@ -130,65 +137,87 @@ class DBImpl final : public DB {
       REQUIRES(mutex_);
   Status StartSegment(Span span) REQUIRES(write_mutex_, mutex_);
   Status LogBatch(Slice records, SequenceNumber first, uint32_t count, bool sync) REQUIRES(write_mutex_);
-  Status WaitForMemTableRoom() REQUIRES(write_mutex_, mutex_);
+  void LetGoOfOldLog() REQUIRES(write_mutex_, mutex_);
+  Status WaitForMemTableRoom(const ColumnFamily& family) REQUIRES(write_mutex_, mutex_);
 
   // --- db_read.cc ---
+  Status GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
+                 PinnableSlice* value) const;
+  Iterator* NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options) const;
   Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify,
                     Entry* entry, bool* found) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
 
   // --- db_background.cc ---
   void BackgroundThread(int index);
-  JobContext MakeJobContext() REQUIRES(mutex_);
-  Status PublishState(const VersionRef& version, ManifestState* state) REQUIRES(mutex_);
-  void InstallView() REQUIRES(mutex_);
+  JobContext MakeJobContext(ColumnFamily* family) REQUIRES(mutex_);
+  static FamilyState* FindFamily(ManifestState* state, uint32_t id);
+  Status PublishVersion(ColumnFamily* family, const VersionRef& version, ManifestState* state)
+      REQUIRES(mutex_);
+  Status PublishState(ManifestState* state) REQUIRES(mutex_);
+  void InstallView(ColumnFamily* family) REQUIRES(mutex_);
   void NoteBackgroundError(const char* what, const Status& error) REQUIRES(mutex_);
+  bool AnyMergesPaused() const REQUIRES(mutex_);
   bool BackgroundIdle() const REQUIRES(mutex_);
 
   // --- db_flush.cc ---
-  bool HasRunSlot() const REQUIRES(mutex_);
-  bool FlushDue() const REQUIRES(mutex_);
-  void FlushFrozen() REQUIRES(mutex_);
-  Status InstallFlush(const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
-  void RetireSegments(uint64_t oldest_needed, ManifestState* state) const;
+  bool HasRunSlot(const ColumnFamily& family) const REQUIRES(mutex_);
+  ColumnFamily* FamilyToFlush() const REQUIRES(mutex_);
+  bool AnyFrozen() const REQUIRES(mutex_);
+  void FlushFrozen(ColumnFamily* family) REQUIRES(mutex_);
+  Status InstallFlush(ColumnFamily* family, const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
+  std::vector<SegmentRecord> RetireSegments(ManifestState* state) const REQUIRES(mutex_);
+  void FreeSegment(const SegmentRecord& segment) REQUIRES(mutex_);
 
   // --- db_merge.cc ---
+  struct DueMerge {
+    ColumnFamily* family;
+    MergePick pick;
+  };
   bool MergeIfDue() REQUIRES(mutex_);
-  std::optional<MergePick> PickForSpace() REQUIRES(mutex_);
-  Status MergeRuns(MergePick pick) REQUIRES(mutex_);
-  Status BeginStep() REQUIRES(mutex_);
-  Status LetOthersIn(const MergePick& pick) REQUIRES(mutex_);
-  Status MergeAbove(const MergePick& pick) REQUIRES(mutex_);
-  Status MoveRun(const MergePick& pick) REQUIRES(mutex_);
-  MergeStep MakeMergeStep(const MergePick& pick, MergeOrder order) const REQUIRES(mutex_);
+  std::optional<DueMerge> PickDueMerge() const REQUIRES(mutex_);
+  std::optional<DueMerge> PickForSpace() REQUIRES(mutex_);
+  Status MergeRuns(ColumnFamily* family, MergePick pick) REQUIRES(mutex_);
+  Status BeginStep(const ColumnFamily& family) REQUIRES(mutex_);
+  Status LetOthersIn(const ColumnFamily& family, const MergePick& pick) REQUIRES(mutex_);
+  Status MergeAbove(const ColumnFamily& family, const MergePick& pick) REQUIRES(mutex_);
+  Status MoveRun(ColumnFamily* family, const MergePick& pick) REQUIRES(mutex_);
+  MergeStep MakeMergeStep(const ColumnFamily& family, const MergePick& pick, MergeOrder order) const
+      REQUIRES(mutex_);
   bool IsPoolAtItsLargest() const;
-  uint64_t StepBytes(const MergeStep& step) const REQUIRES(mutex_);
-  Status InstallMerge(const MergeStep::Result& result) REQUIRES(mutex_);
+  uint64_t StepBytes(const ColumnFamily& family, const MergeStep& step) const REQUIRES(mutex_);
+  Status InstallMerge(ColumnFamily* family, const MergeStep::Result& result) REQUIRES(mutex_);
   void DiscardMerge(const MergeStep::Result& result);
   void NoteMergeError(const char* what, const Status& error) REQUIRES(mutex_);
   void DropReplaced(const Version& before, const VersionEdit& edit) REQUIRES(mutex_);
 
   // --- db_tombstones.cc ---
-  std::optional<KeyBounds> DenseRange() const REQUIRES(mutex_);
-  bool TombstonesDue() const REQUIRES(mutex_);
+  std::optional<KeyBounds> DenseRange(const ColumnFamily& family) const REQUIRES(mutex_);
+  bool TombstonesDue(const ColumnFamily& family) const REQUIRES(mutex_);
   bool MergeTombstones() REQUIRES(mutex_);
+  bool MergeTombstones(ColumnFamily* family) REQUIRES(mutex_);
 
   // --- db_idle_merge.cc ---
-  bool MayMergeWhenIdle() const REQUIRES(mutex_);
-  bool IdleLookDue() const REQUIRES(mutex_);
+  bool MayMergeWhenIdle(const ColumnFamily& family) const REQUIRES(mutex_);
+  bool IdleLookDue(const ColumnFamily& family) const REQUIRES(mutex_);
+  ColumnFamily* FamilyToLookAt() const REQUIRES(mutex_);
   void WaitForWorkOrIdleness() REQUIRES(mutex_);
-  void MergeIfMuchIsHidden() REQUIRES(mutex_);
+  void MergeIfMuchIsHidden(ColumnFamily* family) REQUIRES(mutex_);
 
   // --- db_manual.cc ---
-  Status FreezeActive();
+  Status FlushFamilies(const std::vector<ColumnFamily*>& families, bool wait);
+  Status FreezeActive(const std::vector<ColumnFamily*>& families);
+  Status WaitForFlush(const ColumnFamily& family) REQUIRES(mutex_);
 
   // --- db_compact_range.cc ---
-  Status MergeManually(const MergePick& pick) REQUIRES(mutex_);
-  Status MergeRange(const KeyBounds& bounds, const MergePick& all) REQUIRES(mutex_);
-  Status CutRuns(const MergePick& all, std::vector<RunCut>* cuts) REQUIRES(mutex_);
-  Status CutRun(RunCut* cut) REQUIRES(mutex_);
-  bool Join(int level, const std::set<uint64_t>& numbers) REQUIRES(mutex_);
-  void JoinOutput(const MergePick& pick) REQUIRES(mutex_);
+  Status CompactFamily(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
+                       const Slice* end);
+  Status MergeManually(ColumnFamily* family, const MergePick& pick) REQUIRES(mutex_);
+  Status MergeRange(ColumnFamily* family, const KeyBounds& bounds, const MergePick& all) REQUIRES(mutex_);
+  Status CutRuns(ColumnFamily* family, const MergePick& all, std::vector<RunCut>* cuts) REQUIRES(mutex_);
+  Status CutRun(ColumnFamily* family, RunCut* cut) REQUIRES(mutex_);
+  bool Join(ColumnFamily* family, int level, const std::set<uint64_t>& numbers) REQUIRES(mutex_);
+  void JoinOutput(ColumnFamily* family, const MergePick& pick) REQUIRES(mutex_);
 
   // --- db_space.cc ---
   uint64_t SpaceAhead() const;
@@ -208,32 +237,35 @@ class DBImpl final : public DB {
   // --- db_pacing.cc ---
   void Pace(const WriteNeeds& needs) REQUIRES(write_mutex_);
   void UpdatePace() REQUIRES(mutex_);
-  WriteLoad MakeWriteLoad() const REQUIRES(mutex_);
+  void NoteUserShare() REQUIRES(mutex_);
+  WriteLoad MakeWriteLoad(const ColumnFamily& family) const REQUIRES(mutex_);
   void NoteMergeSpeed(const MergeStep::Result& result, std::chrono::steady_clock::time_point begin)
       REQUIRES(mutex_);
 
   // --- db_properties.cc ---
-  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
+  bool IntProperty(const ColumnFamily& family, const std::string& name, uint64_t* value) REQUIRES(mutex_);
   std::string PmemCounters() const;
   Status CheckStructures() const REQUIRES(mutex_);
 
   // --- db_stats.cc ---
-  std::string LevelStats() REQUIRES(mutex_);
-  std::string Stats() REQUIRES(mutex_);
-  std::vector<LevelShape> LevelShapes() const REQUIRES(mutex_);
+  static std::string LevelStats(const ColumnFamily& family);
+  std::string Stats(ColumnFamily* family) REQUIRES(mutex_);
+  static std::vector<LevelShape> LevelShapes(const ColumnFamily& family);
   WriteCounts CountWrites() const;
-  MediaFigures MakeMediaFigures() const REQUIRES(mutex_);
+  MediaFigures MakeMediaFigures(const ColumnFamily& family) const REQUIRES(mutex_);
   static uint64_t ThreadCpuMicros();
-  void NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
-                      uint64_t cpu_micros) REQUIRES(mutex_);
-  MergeRecord BeginMergeStats(const MergePick& pick, const MergeChoice& choice) const REQUIRES(mutex_);
+  static void NoteFlushStats(ColumnFamily* family, const PlacedRun& flushed,
+                             std::chrono::duration<double, std::milli> took, uint64_t cpu_micros);
+  static MergeRecord BeginMergeStats(const ColumnFamily& family, const MergePick& pick,
+                                     const MergeChoice& choice);
   // `record`: BeginMergeStats' of the same thread.
-  void EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
-                     MergeRecord* record) REQUIRES(mutex_);
+  static void EndMergeStats(ColumnFamily* family, const MergeStep::Result& total,
+                            std::chrono::duration<double, std::milli> took, MergeRecord* record);
 
   // Constant after Open.
   const std::string name_;
-  const Options options_;
+  const DBOptions options_;
+  const ColumnFamilyOptions default_options_;
   DerivedSizes sizes_;
   std::unique_ptr<InfoLog> log_;
   std::unique_ptr<Storage> storage_;  // null once closed
@@ -241,6 +273,7 @@ class DBImpl final : public DB {
   std::unique_ptr<Manifest> manifest_;
   std::chrono::steady_clock::time_point opened_at_;
   SequenceNumber sequence_at_open_ = 0;
+  ColumnFamily* default_family_ = nullptr;  // families_[0]
 
   // Safe from any thread by themselves.
   std::atomic<SequenceNumber> last_sequence_{0};
@@ -267,7 +300,6 @@ class DBImpl final : public DB {
 
   Mutex write_mutex_;
   std::unique_ptr<WalWriter> wal_ GUARDED_BY(write_mutex_);
-  MemTableRep* active_rep_ GUARDED_BY(write_mutex_) = nullptr;
   std::vector<Span> next_segments_
       GUARDED_BY(write_mutex_);  // for the other parts of the batch at hand, last first
 
@@ -276,24 +308,21 @@ class DBImpl final : public DB {
   CondVar progress_;  // others wait for background work to have got somewhere
   bool closed_ GUARDED_BY(mutex_) = false;
   ManifestState state_ GUARDED_BY(mutex_);
-  VersionRef version_ GUARDED_BY(mutex_);
-  MemTableRef active_ GUARDED_BY(mutex_);
-  std::vector<MemTableRef> frozen_ GUARDED_BY(mutex_);  // newest first
+  std::vector<ColumnFamilyRef> families_ GUARDED_BY(mutex_);  // their members: as column_family.h says
   SnapshotList snapshots_ GUARDED_BY(mutex_);
-  Picker picker_ GUARDED_BY(mutex_);
-  std::optional<MergeChooser> merge_chooser_ GUARDED_BY(mutex_);  // has a value once the medium is known
   SpeedMeter flush_speed_ GUARDED_BY(mutex_);
   SpeedMeter merge_speed_ GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point flush_began_ GUARDED_BY(mutex_);  // the one that runs
+  const ColumnFamily* flush_family_ GUARDED_BY(mutex_) = nullptr;         // of the one that runs
   uint64_t flush_bytes_ GUARDED_BY(mutex_) = 0;                           // of its memtables
-  double user_share_ GUARDED_BY(mutex_) = 1;              // user bytes of a byte of the memtable frozen last
-  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;  // user_bytes_written_ at the last SwitchMemTable
+  double user_share_ GUARDED_BY(mutex_) = 1;                  // user bytes of a byte of memtable, lately
+  uint64_t user_bytes_at_switch_ GUARDED_BY(mutex_) = 0;      // user_bytes_written_ at the last switch
+  uint64_t memtable_bytes_at_switch_ GUARDED_BY(mutex_) = 0;  // of active memtables that went on
   bool flush_running_ GUARDED_BY(mutex_) = false;
   int merges_running_ GUARDED_BY(mutex_) = 0;
   int steps_running_ GUARDED_BY(mutex_) = 0;  // of merges, outside mutex_
   int work_paused_ GUARDED_BY(mutex_) = 0;    // calls of PauseBackgroundWork without their Continue
   bool closing_ GUARDED_BY(mutex_) = false;   // no merges but those that the last flush needs
-  int merges_paused_ GUARDED_BY(mutex_) = 0;  // CompactRanges that no merge may start beside
   bool flush_lacks_space_ GUARDED_BY(mutex_) = false;
   bool merge_lacks_space_ GUARDED_BY(mutex_) = false;
   int flush_tries_without_space_ GUARDED_BY(mutex_) = 0;   // in a row
@@ -302,17 +331,11 @@ class DBImpl final : public DB {
   std::chrono::steady_clock::time_point space_retry_at_ GUARDED_BY(mutex_);
   std::chrono::milliseconds space_retry_pause_ GUARDED_BY(mutex_) = kHousekeepingPause;
   bool merge_for_space_ GUARDED_BY(mutex_) = false;  // a writer found no space: merge even what is not due
-  uint64_t tombstones_left_ GUARDED_BY(mutex_) = 0;  // in dense tables, by the last merge of such
-  SequenceNumber tombstone_merge_snapshot_ GUARDED_BY(mutex_) = 0;  // the oldest then
-  uint64_t idle_look_changes_ GUARDED_BY(mutex_) = 0;        // flushes_ + merges_ at the last one
-  SequenceNumber idle_look_snapshot_ GUARDED_BY(mutex_) = 0;  // the oldest then
-  SequenceNumber space_merge_sequence_ GUARDED_BY(mutex_) = 0;      // last_sequence_ when that was last tried
   Status background_error_ GUARDED_BY(mutex_);
   std::vector<Span> spare_segments_ GUARDED_BY(mutex_);  // free, faulted in
   Span merge_space_ GUARDED_BY(mutex_);                  // allocated, unused: see HoldMergeSpace
   uint64_t flushes_ GUARDED_BY(mutex_) = 0;
   uint64_t merges_ GUARDED_BY(mutex_) = 0;
-  CompactionStats compaction_stats_ GUARDED_BY(mutex_){options_.num_levels};
   WriteStats write_stats_ GUARDED_BY(mutex_);
   uint64_t log_end_ GUARDED_BY(mutex_) =
       kLogAlignment;  // log position where the first segment of this open begins

@@ -5,14 +5,23 @@
 
 namespace pmlsm {
 
-Status DBImpl::Flush(const FlushOptions& options) {
-  Status s = FreezeActive();
-  if (!s.ok() || !options.wait) return s;
+Status DBImpl::Flush(const FlushOptions& options) { return FlushFamilies({default_family_}, options.wait); }
+
+// One after the other, but from one state of all of them.
+Status DBImpl::FlushFamilies(const std::vector<ColumnFamily*>& families, bool wait) {
+  Status s = FreezeActive(families);
+  if (!wait) return s;
   MutexLock lock(&mutex_);
-  if (frozen_.empty()) return s;
-  const MemTableRef newest = frozen_.front();
-  const auto pending = [&]() NO_THREAD_SAFETY_ANALYSIS {
-    return std::find(frozen_.begin(), frozen_.end(), newest) != frozen_.end();
+  for (size_t i = 0; s.ok() && i < families.size(); ++i) s = WaitForFlush(*families[i]);
+  return s;
+}
+
+// Of the memtables that are frozen now.
+Status DBImpl::WaitForFlush(const ColumnFamily& family) {
+  if (family.frozen.empty()) return Status::OK();
+  const MemTableRef newest = family.frozen.front();
+  const auto pending = [&] {
+    return std::find(family.frozen.begin(), family.frozen.end(), newest) != family.frozen.end();
   };
   NoteSpace();  // there may be some: tried at once
   work_.SignalAll();
@@ -21,14 +30,16 @@ Status DBImpl::Flush(const FlushOptions& options) {
   return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;
 }
 
-Status DBImpl::FreezeActive() {
+Status DBImpl::FreezeActive(const std::vector<ColumnFamily*>& families) {
   MutexLock write_lock(&write_mutex_);
   if (write_blocked_.load(std::memory_order_relaxed)) {
     MutexLock lock(&mutex_);
     return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
   }
-  if (active_rep_->entries() == 0) return Status::OK();
-  return SwitchMemTable(0, ExtentAllocator::Use::kBackground);
+  const bool any = std::any_of(families.begin(), families.end(),
+                               [](const ColumnFamily* family) { return family->active_rep->entries() != 0; });
+  if (!any) return Status::OK();
+  return SwitchMemTables(families.data(), families.size(), 0, ExtentAllocator::Use::kBackground);
 }
 
 Status DBImpl::WaitForCompact() {

@@ -22,7 +22,7 @@
 namespace pmlsm {
 namespace {
 
-PoolOptions MakePoolOptions(const Options& options, const std::string& name) {
+PoolOptions MakePoolOptions(const DBOptions& options, const std::string& name) {
   PoolOptions pool;
   pool.set_dir = name;
   pool.pool_file = options.pool_file;
@@ -60,10 +60,7 @@ Status DB::Open(const Options& options, const std::string& name, DB** db) {
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name)
-    : name_(name),
-      options_(options),
-      storage_(std::make_unique<Storage>()),
-      picker_(options.compaction_style, options.size_ratio, options.write_buffer_size) {}
+    : name_(name), options_(options), default_options_(options), storage_(std::make_unique<Storage>()) {}
 
 Status DBImpl::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
   db->reset();
@@ -107,16 +104,21 @@ Status DBImpl::OpenStorage() {
   Pool* const pool = storage_->pool.get();
   storage_->extents = std::make_unique<ExtentAllocator>(pool);
   log_ = std::make_unique<InfoLog>(InfoLogFileName(name_));
-  sizes_ = DerivedSizes(options_, pool->header());
+  sizes_ = DerivedSizes(default_options_, pool->header());
   publisher_ = Publisher::New(options_.failure_atomicity, pool);
   manifest_ = std::make_unique<Manifest>(pool, publisher_.get(), pool->medium(), &counters_.manifest);
   MutexLock write_lock(&write_mutex_);
   wal_ = std::make_unique<WalWriter>(pool, pool->medium(), &counters_.log);
-  MutexLock lock(&mutex_);
-  picker_ = Picker(options_.compaction_style, options_.size_ratio, sizes_.write_buffer_bytes);
-  merge_chooser_.emplace(MergeChooser::Setting{pool->medium(), options_.failure_atomicity,
-                                               options_.merge_order, options_.merge_destination});
   return Status::OK();
+}
+
+// A family in its first state, without memtables and runs.
+ColumnFamilyRef DBImpl::MakeFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options) {
+  const MergeChooser::Setting setting{storage_->pool->medium(), options_.failure_atomicity,
+                                      options_.merge_order, options_.merge_destination};
+  storage_->reads.push_back(std::make_unique<FamilyReads>());
+  return std::make_shared<ColumnFamily>(id, name, options, DerivedSizes(options, storage_->pool->header()),
+                                        setting, storage_->reads.back().get());
 }
 
 // Step 3.
@@ -125,18 +127,15 @@ Status DBImpl::LoadState() {
   bool found = false;
   Status s = Manifest::Load(*storage_->pool, &state_, &found);
   if (!s.ok()) return s;
+  families_ = {MakeFamily(kDefaultFamily, "default", default_options_)};
+  default_family_ = families_[0].get();
   if (found) {
     if (state_.families.size() != 1) return Status::NotSupported("more than one column family", name_);
-    s = CheckComparator(state_.families[0].comparator);
-    if (s.ok()) s = LoadVersion();
+    s = LoadFamily(state_.families[0], default_family_);
   } else {
-    FamilyState family;
-    family.comparator = options_.comparator->Name();
-    family.levels.assign(options_.num_levels, {});
-    state_.families = {std::move(family)};
-    const auto empty = std::make_shared<const Version>(options_.num_levels);
     ManifestState first = state_;
-    s = PublishState(empty, &first);
+    first.families.push_back(MakeFamilyState(*default_family_));
+    s = PublishVersion(default_family_, std::make_shared<const Version>(default_options_.num_levels), &first);
   }
   if (!s.ok()) return s;
   last_sequence_ = state_.last_sequence;
@@ -149,33 +148,42 @@ Status DBImpl::LoadState() {
   return s;
 }
 
-Status DBImpl::CheckComparator(const std::string& stored) const {
-  if (stored == options_.comparator->Name()) return Status::OK();
+// Of a new family, without runs.
+FamilyState DBImpl::MakeFamilyState(const ColumnFamily& family) {
+  FamilyState state;
+  state.id = family.id;
+  state.name = family.name;
+  state.comparator = family.options.comparator->Name();
+  return state;
+}
+
+Status DBImpl::CheckComparator(const std::string& stored, const ColumnFamily& family) const {
+  if (stored == family.options.comparator->Name()) return Status::OK();
   return Status::InvalidArgument("comparator: the DB was made with \"" + stored + "\", options have \"" +
-                                     options_.comparator->Name() + "\"",
+                                     family.options.comparator->Name() + "\"",
                                  name_);
 }
 
-Status DBImpl::LoadVersion() {
-  FamilyState& family = state_.families[0];
-  const int levels = std::max<int>(options_.num_levels, static_cast<int>(family.levels.size()));
-  family.levels.resize(levels);
-  const TableOptions table_options{options_.comparator, options_.node_bytes, options_.filter_bits_per_key};
+Status DBImpl::LoadFamily(const FamilyState& stored, ColumnFamily* family) {
+  Status s = CheckComparator(stored.comparator, *family);
+  if (!s.ok()) return s;
+  const int levels = std::max<int>(family->options.num_levels, static_cast<int>(stored.levels.size()));
+  const TableOptions table_options{family->options.comparator, family->options.node_bytes,
+                                   family->options.filter_bits_per_key};
   VersionEdit edit;
-  for (int level = 0; level < levels; ++level) {
-    for (const uint64_t offset : family.levels[level]) {
+  for (size_t level = 0; level < stored.levels.size(); ++level) {
+    for (const uint64_t offset : stored.levels[level]) {
       if (offset == 0) continue;
       PlacedRun placed;
       std::vector<Span> spans;
-      Status s =
-          Run::Open(table_options, *storage_->pool, storage_->extents.get(), offset, &placed.run, &spans);
+      s = Run::Open(table_options, *storage_->pool, storage_->extents.get(), offset, &placed.run, &spans);
       for (size_t i = 0; s.ok() && i < spans.size(); ++i) s = storage_->extents->MarkUsed(spans[i]);
       if (!s.ok()) return s;
       placed.descriptor = spans[0];
-      edit.added.push_back({level, std::move(placed)});
+      edit.added.push_back({static_cast<int>(level), std::move(placed)});
     }
   }
-  version_ = Version(levels).Apply(edit);
+  family->version = Version(levels).Apply(edit);
   return Status::OK();
 }
 
@@ -185,8 +193,7 @@ Status DBImpl::ReplayLog() {
   MutexLock lock(&mutex_);
   const uint64_t first_segment =
       state_.segments.empty() ? state_.next_segment_number : state_.segments[0].number;
-  active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, first_segment);
-  active_rep_ = active_->rep.get();
+  for (const ColumnFamilyRef& family : families_) family->StartMemTable(first_segment);
 
   WalReader reader(storage_->pool.get(), state_.segments, state_.clean_end);
   WalReader::Record record;
@@ -236,11 +243,11 @@ void DBImpl::DropSegmentsBut(const std::set<uint64_t>& replayed) {
 }
 
 void DBImpl::ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records) {
-  if (active_rep_->ApproximateBytes() >= sizes_.write_buffer_bytes && active_rep_->entries() != 0) {
-    active_->largest_sequence = first_sequence - 1;
-    frozen_.insert(frozen_.begin(), active_);
-    active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, segment);
-    active_rep_ = active_->rep.get();
+  for (const ColumnFamilyRef& family : families_) {
+    const MemTableRep& rep = *family->active_rep;
+    if (rep.ApproximateBytes() < family->sizes.write_buffer_bytes || rep.entries() == 0) continue;
+    family->FreezeMemTable(first_sequence - 1);
+    family->StartMemTable(segment);
   }
   InsertBatch(records, first_sequence);
 }
@@ -251,15 +258,20 @@ Status DBImpl::StartFirstSegment() {
   MutexLock lock(&mutex_);
   Status s = SwitchSegment(0, ExtentAllocator::Use::kBackground);
   if (!s.ok()) return s;
-  if (active_rep_->entries() != 0) {
-    active_->largest_sequence = last_sequence_.load();
-    frozen_.insert(frozen_.begin(), active_);
+  for (const ColumnFamilyRef& family : families_) {
+    if (family->active_rep->entries() != 0) {
+      family->FreezeMemTable(last_sequence_.load());
+      family->StartMemTable(wal_->segment().number);
+    }
+    family->InstallView();
   }
-  active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, wal_->segment().number);
-  active_rep_ = active_->rep.get();
-  InstallView();
+  UpdatePace();
   hooks.Reached(HookPoint::kRecoveryPublished);
   return s;
+}
+
+std::string DBImpl::OptionsText() const {
+  return options_.ToString() + default_family_->options.ToString() + default_family_->sizes.ToString();
 }
 
 Status DBImpl::WriteInfoFiles() const {
@@ -268,7 +280,7 @@ Status DBImpl::WriteInfoFiles() const {
     snprintf(identity + 2 * i, 3, "%02x", storage_->pool->header().identity[i]);
   }
   Status s = WriteFileAtomically(IdentityFileName(name_), std::string(identity) + "\n");
-  if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), options_.ToString() + sizes_.ToString());
+  if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), OptionsText());
   // For people only: a full disk must not keep a DB shut.
   if (s.IsNoSpace()) {
     log_->Write("open: %s", s.ToString().c_str());
@@ -276,7 +288,7 @@ Status DBImpl::WriteInfoFiles() const {
   }
   log_->Write("open: %s, medium %s, last sequence %" PRIu64 ", format %u", name_.c_str(),
               pmlsm::ToString(storage_->pool->medium()), last_sequence_.load(), kFormatVersion);
-  log_->Write("options:\n%s%s", options_.ToString().c_str(), sizes_.ToString().c_str());
+  log_->Write("options:\n%s", OptionsText().c_str());
   return s;
 }
 

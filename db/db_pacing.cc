@@ -13,31 +13,58 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// The one that allows the lower rate.
+WriteRoom Narrower(const WriteRoom& a, const WriteRoom& b) {
+  if (!a.limits() || !b.limits()) return a.limits() ? a : b;
+  const bool a_is =
+      static_cast<double>(a.user_bytes) * b.seconds <= static_cast<double>(b.user_bytes) * a.seconds;
+  return a_is ? a : b;
+}
+
 }  // namespace
 
 // Before a write, while there is a limit. In a pool that is full, deletes are what makes room: they do not wait.
 void DBImpl::Pace(const WriteNeeds& needs) {
   if (write_blocked_.load(std::memory_order_relaxed)) return;
-  const bool makes_room = needs.only_deletes && !storage_->extents->HasRoom(sizes_.write_buffer_bytes,
-                                                                            ExtentAllocator::Use::kWrite);
+  const bool makes_room =
+      needs.only_deletes &&
+      !storage_->extents->HasRoom(needs.families[0]->sizes.write_buffer_bytes, ExtentAllocator::Use::kWrite);
   if (makes_room) return;
   const uint64_t nanos = pacer_.Pay(needs.payload_bytes);
   if (nanos != 0) stall_micros_.fetch_add(nanos / 1000, std::memory_order_relaxed);
 }
 
 // Where background work has come to a standstill, slowing down would change nothing: writers meet NoSpace, or the
-// error, at full speed.
+// error, at full speed. Otherwise all writers go at the pace that the family in need sets.
 void DBImpl::UpdatePace() {
   const bool stands_still = flush_lacks_space_ || merge_lacks_space_ || !background_error_.ok() || stopping_;
-  pacer_.SetRooms(stands_still ? WriteRooms() : FindWriteRooms(MakeWriteLoad()));
+  WriteRooms rooms;
+  for (const ColumnFamilyRef& family : families_) {
+    if (stands_still) break;
+    const WriteRooms own = FindWriteRooms(MakeWriteLoad(*family));
+    rooms.memtables = Narrower(rooms.memtables, own.memtables);
+    rooms.levels = Narrower(rooms.levels, own.levels);
+  }
+  pacer_.SetRooms(rooms);
 }
 
-WriteLoad DBImpl::MakeWriteLoad() const {
+// Before memtables are switched: how many user bytes have made up the bytes of memtables since the last time.
+void DBImpl::NoteUserShare() {
+  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
+  uint64_t memtable_bytes = 0;
+  for (const ColumnFamilyRef& family : families_) memtable_bytes += family->active_rep->ApproximateBytes();
+  user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
+                                  static_cast<double>(memtable_bytes - memtable_bytes_at_switch_));
+  user_bytes_at_switch_ = user_bytes;
+  memtable_bytes_at_switch_ = memtable_bytes;
+}
+
+WriteLoad DBImpl::MakeWriteLoad(const ColumnFamily& family) const {
   WriteLoad load;
-  load.frozen = frozen_.size();
-  load.frozen_max = static_cast<size_t>(options_.max_write_buffer_number) - 1;
-  load.memtable_bytes = sizes_.write_buffer_bytes;
-  const uint64_t active_bytes = active_->rep->ApproximateBytes();
+  load.frozen = family.frozen.size();
+  load.frozen_max = static_cast<size_t>(family.options.max_write_buffer_number) - 1;
+  load.memtable_bytes = family.sizes.write_buffer_bytes;
+  const uint64_t active_bytes = family.active->rep->ApproximateBytes();
   load.active_room_bytes = load.memtable_bytes - std::min(active_bytes, load.memtable_bytes);
   load.user_share = user_share_;
   load.flush_speed = flush_speed_.bytes_per_second();
@@ -46,16 +73,17 @@ WriteLoad DBImpl::MakeWriteLoad() const {
     load.flush_running_seconds = SecondsSince(flush_began_);
     const double done = load.flush_speed * load.flush_running_seconds;
     load.flush_left_bytes = flush_bytes_ - std::min(static_cast<uint64_t>(done), flush_bytes_);
-  } else {
-    for (const MemTableRef& memtable : frozen_) load.flush_left_bytes += memtable->rep->ApproximateBytes();
   }
-  if (options_.disable_auto_compactions) return load;
-  for (int level = 0; level < version_->levels() && picker_.HasSlots(*version_, level); ++level) {
+  // Behind another family's flush come the own memtables.
+  if (flush_family_ != &family) load.flush_left_bytes += family.FrozenBytes();
+  if (family.options.disable_auto_compactions) return load;
+  const Version& version = *family.version;
+  for (int level = 0; level < version.levels() && family.picker.HasSlots(version, level); ++level) {
     WriteLoad::Level bucket;
-    bucket.slots = static_cast<size_t>(SlotsPerLevel(options_.size_ratio));
-    bucket.free_slots = bucket.slots - std::min(bucket.slots, version_->runs(level).size());
-    bucket.room_bytes = picker_.RoomBytes(*version_, level);
-    bucket.debt_bytes = picker_.DebtBytes(*version_, level);
+    bucket.slots = static_cast<size_t>(SlotsPerLevel(family.options.size_ratio));
+    bucket.free_slots = bucket.slots - std::min(bucket.slots, version.runs(level).size());
+    bucket.room_bytes = family.picker.RoomBytes(version, level);
+    bucket.debt_bytes = family.picker.DebtBytes(version, level);
     load.levels.push_back(bucket);
   }
   return load;

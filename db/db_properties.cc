@@ -29,32 +29,37 @@ std::string DBImpl::PmemCounters() const {
 // Reads all tables under the lock: for tests and for the suspicious.
 Status DBImpl::CheckStructures() const {
   storage_->extents->Check();
-  return version_->Check();
+  Status s;
+  for (const ColumnFamilyRef& family : families_) {
+    if (s.ok()) s = family->version->Check();
+  }
+  return s;
 }
 
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   const std::string name = property.ToString();
   MutexLock lock(&mutex_);
   if (closed_) return false;
+  ColumnFamily* const family = default_family_;
   if (name == "pmlsm.stats") {
-    *value = Stats();
+    *value = Stats(family);
   } else if (name == "pmlsm.levelstats") {
-    *value = LevelStats();
+    *value = LevelStats(*family);
   } else if (name == "pmlsm.options") {
-    *value = options_.ToString() + sizes_.ToString();
+    *value = options_.ToString() + family->options.ToString() + family->sizes.ToString();
   } else if (name == "pmlsm.medium") {
     *value = pmlsm::ToString(storage_->pool->medium());
   } else if (name == "pmlsm.pmem-counters") {
     *value = PmemCounters();
   } else if (name == "pmlsm.merge-choices") {
-    *value = merge_chooser_->ToString();
+    *value = family->merge_chooser.ToString();
   } else if (name == "pmlsm.check") {
     *value = CheckStructures().ToString();
   } else if (name == "pmlsm.background-error") {
     *value = background_error_.ToString();
   } else {
     uint64_t number = 0;
-    if (!IntProperty(name, &number)) return false;
+    if (!IntProperty(*family, name, &number)) return false;
     *value = std::to_string(number);
   }
   return true;
@@ -62,42 +67,40 @@ bool DBImpl::GetProperty(const Slice& property, std::string* value) {
 
 bool DBImpl::GetIntProperty(const Slice& property, uint64_t* value) {
   MutexLock lock(&mutex_);
-  return !closed_ && IntProperty(property.ToString(), value);
+  return !closed_ && IntProperty(*default_family_, property.ToString(), value);
 }
 
-bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
+bool DBImpl::IntProperty(const ColumnFamily& family, const std::string& name, uint64_t* value) {
   if (name == "pmlsm.estimate-num-keys") {
-    *value = version_->entries() + active_->rep->entries();
-    for (const MemTableRef& memtable : frozen_) *value += memtable->rep->entries();
+    *value = family.version->entries() + family.MemTableEntries();
   } else if (name == "pmlsm.num-snapshots") {
     *value = snapshots_.size();
   } else if (name == "pmlsm.num-immutable-mem-table") {
-    *value = frozen_.size();
+    *value = family.frozen.size();
   } else if (name == "pmlsm.num-entries-active-mem-table") {
-    *value = active_->rep->entries();
+    *value = family.active->rep->entries();
   } else if (name == "pmlsm.cur-size-active-mem-table") {
-    *value = active_->rep->ApproximateBytes();
+    *value = family.active->rep->ApproximateBytes();
   } else if (name == "pmlsm.cur-size-all-mem-tables") {
-    *value = active_->rep->ApproximateBytes();
-    for (const MemTableRef& memtable : frozen_) *value += memtable->rep->ApproximateBytes();
+    *value = family.active->rep->ApproximateBytes() + family.FrozenBytes();
   } else if (name == "pmlsm.num-running-flushes") {
     *value = flush_running_ ? 1 : 0;
   } else if (name == "pmlsm.num-running-compactions") {
     *value = static_cast<uint64_t>(merges_running_);
   } else if (name == "pmlsm.compaction-pending") {
-    *value = picker_.Pick(*version_) ? 1 : 0;
+    *value = family.picker.Pick(*family.version) ? 1 : 0;
   } else if (name == "pmlsm.is-write-stopped") {
     *value = write_blocked_.load(std::memory_order_relaxed) ? 1 : 0;
   } else if (name == "pmlsm.entries-skipped-by-scans") {
-    *value = storage_->scans.skipped();
+    *value = family.reads->scans.skipped();
   } else if (name == "pmlsm.total-run-bytes") {
-    *value = version_->bytes();
+    *value = family.version->bytes();
   } else if (name == "pmlsm.pmem-used-bytes") {
     *value = storage_->extents->used_bytes();
   } else if (name == "pmlsm.pmem-free-bytes") {
     *value = storage_->extents->free_bytes();
   } else if (name == "pmlsm.estimate-pending-compaction-bytes") {
-    *value = picker_.DebtBytes(*version_);
+    *value = family.picker.DebtBytes(*family.version);
   } else if (name == "pmlsm.actual-delayed-write-rate") {
     *value = pacer_.rate();
   } else if (name == "pmlsm.write-stall-micros") {
@@ -106,8 +109,8 @@ bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
     const std::string level = name.substr(sizeof(kRunsAtLevel) - 1);
     if (level.empty() || level.size() > 2 || level.find_first_not_of("0123456789") != std::string::npos)
       return false;
-    if (std::stoi(level) >= version_->levels()) return false;
-    *value = version_->runs(std::stoi(level)).size();
+    if (std::stoi(level) >= family.version->levels()) return false;
+    *value = family.version->runs(std::stoi(level)).size();
   } else {
     return false;
   }

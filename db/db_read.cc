@@ -32,8 +32,14 @@ Status DBImpl::FindNewest(const ReadView& view, const Slice& key, SequenceNumber
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  return GetFrom(*default_family_, options, key, value);
+}
+
+Status DBImpl::GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
+                       PinnableSlice* value) const {
   value->Reset();
-  const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
+  FamilyReads* const reads = family.reads;
+  const ViewPin pin = reads == nullptr ? ViewPin() : reads->views.Pin();
   if (pin.view == nullptr) return Status::Aborted("DB is closed", name_);
   hooks.Reached(HookPoint::kViewTaken);
   Entry entry;
@@ -56,7 +62,11 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* va
 }
 
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
-  const ViewPin pin = storage_ == nullptr ? ViewPin() : storage_->views.Pin();
+  return NewFamilyIterator(*default_family_, options);
+}
+
+Iterator* DBImpl::NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options) const {
+  const ViewPin pin = family.reads == nullptr ? ViewPin() : family.reads->views.Pin();
   if (pin.view == nullptr) return NewErrorIterator(Status::Aborted("DB is closed", name_));
   hooks.Reached(HookPoint::kViewTaken);
   const SequenceNumber sequence = ReadSequence(options);
@@ -71,9 +81,10 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   if (sources.size() == 1) {
     entries = std::move(sources[0]);
   } else {
-    entries = std::make_unique<MergingIterator>(options_.comparator, std::move(sources));
+    entries = std::make_unique<MergingIterator>(family.options.comparator, std::move(sources));
   }
-  return new DBIterator(options_.comparator, options, sequence, pin, std::move(entries), &storage_->scans);
+  return new DBIterator(family.options.comparator, options, sequence, pin, std::move(entries),
+                        &family.reads->scans);
 }
 
 const Snapshot* DBImpl::GetSnapshot() {

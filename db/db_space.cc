@@ -82,7 +82,11 @@ void DBImpl::NoteSpace() {
 bool DBImpl::FlushLacksSpace() {
   constexpr int kTries = 3;
   if (merges_running_ != 0) return false;
-  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && !HasRunSlot());
+  const bool waits_for_slot = std::any_of(families_.begin(), families_.end(),
+                                          [this](const ColumnFamilyRef& family) NO_THREAD_SAFETY_ANALYSIS {
+                                            return !family->frozen.empty() && !HasRunSlot(*family);
+                                          });
+  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && waits_for_slot);
   return stuck && !SpaceCameBack();
 }
 
@@ -91,7 +95,7 @@ bool DBImpl::MergeLacksSpace() { return merge_lacks_space_ && merges_running_ ==
 
 // A merge frees nothing while readers hold what it replaces: then the reserve is not for it.
 Status DBImpl::CheckSpaceForMerge() {
-  if (storage_->views.Reclaim() == 0) return Status::OK();
+  if (storage_->Reclaim() == 0) return Status::OK();
   if (RoomBytes() >= sizes_.reserve_bytes) return Status::OK();
   return Status::NoSpace("iterators or pinned slices hold the space of merged runs", name_);
 }
@@ -104,7 +108,7 @@ uint64_t DBImpl::RoomBytes() const {
 // Whether there is more room than when a flush or a merge last found no space, what readers have let go
 // included: then they are due again.
 bool DBImpl::SpaceCameBack() {
-  storage_->views.Reclaim();
+  storage_->Reclaim();
   if (room_at_lack_ == UINT64_MAX || RoomBytes() <= room_at_lack_) return false;
   NoteSpace();
   work_.SignalAll();

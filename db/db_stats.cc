@@ -25,12 +25,12 @@ double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 }  // namespace
 
 // In the layout of RocksDB's property of this name; our tables are its files.
-std::string DBImpl::LevelStats() {
+std::string DBImpl::LevelStats(const ColumnFamily& family) {
   std::string text = "Level Files Size(MB)\n--------------------\n";
-  for (int level = 0; level < version_->levels(); ++level) {
+  for (int level = 0; level < family.version->levels(); ++level) {
     uint64_t bytes = 0;
     size_t tables = 0;
-    for (const PlacedRun& placed : version_->runs(level)) {
+    for (const PlacedRun& placed : family.version->runs(level)) {
       bytes += placed.run->bytes();
       tables += placed.run->tables().size();
     }
@@ -45,20 +45,21 @@ uint64_t DBImpl::ThreadCpuMicros() {
   return static_cast<uint64_t>(used.tv_sec) * 1000000 + static_cast<uint64_t>(used.tv_nsec) / 1000;
 }
 
-void DBImpl::NoteFlushStats(const PlacedRun& flushed, std::chrono::duration<double, std::milli> took,
-                            uint64_t cpu_micros) {
+void DBImpl::NoteFlushStats(ColumnFamily* family, const PlacedRun& flushed,
+                            std::chrono::duration<double, std::milli> took, uint64_t cpu_micros) {
   const uint64_t bytes = flushed.run == nullptr ? 0 : flushed.run->bytes();
-  compaction_stats_.NoteFlush(bytes, static_cast<uint64_t>(took.count() * 1000), cpu_micros);
+  family->compaction_stats.NoteFlush(bytes, static_cast<uint64_t>(took.count() * 1000), cpu_micros);
 }
 
-MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const MergeChoice& choice) const {
+MergeRecord DBImpl::BeginMergeStats(const ColumnFamily& family, const MergePick& pick,
+                                    const MergeChoice& choice) {
   MergeRecord record;
   record.output_level = pick.output_level;
   record.order = choice.order;
   record.destination = choice.destination;
   record.cpu_micros = ThreadCpuMicros();
-  for (int level = 0; level < version_->levels(); ++level) {
-    for (const PlacedRun& placed : version_->runs(level)) {
+  for (int level = 0; level < family.version->levels(); ++level) {
+    for (const PlacedRun& placed : family.version->runs(level)) {
       if (pick.inputs.count(placed.run->number()) == 0) continue;
       (level == pick.output_level ? record.output_bytes_read : record.upper_bytes_read) +=
           placed.run->bytes();
@@ -67,18 +68,18 @@ MergeRecord DBImpl::BeginMergeStats(const MergePick& pick, const MergeChoice& ch
   return record;
 }
 
-void DBImpl::EndMergeStats(const MergeStep::Result& total, std::chrono::duration<double, std::milli> took,
-                           MergeRecord* record) {
+void DBImpl::EndMergeStats(ColumnFamily* family, const MergeStep::Result& total,
+                           std::chrono::duration<double, std::milli> took, MergeRecord* record) {
   record->bytes_written = total.bytes_written;
   record->bytes_moved = total.bytes_moved;
   record->entries_in = total.entries_read;
   record->entries_dropped = total.entries_read - total.entries_written;
   record->micros = static_cast<uint64_t>(took.count() * 1000);
   record->cpu_micros = ThreadCpuMicros() - record->cpu_micros;
-  compaction_stats_.NoteMerge(*record);
+  family->compaction_stats.NoteMerge(*record);
 }
 
-std::string DBImpl::Stats() {
+std::string DBImpl::Stats(ColumnFamily* family) {
   const ExtentAllocator& extents = *storage_->extents;
   std::string pmem = "** PMem Stats **\n";
   AppendF(&pmem, "Medium: %s, failure atomicity: %s\n", pmlsm::ToString(storage_->pool->medium()),
@@ -86,25 +87,27 @@ std::string DBImpl::Stats() {
   AppendF(&pmem, "Flushes: %" PRIu64 ", merges: %" PRIu64 ", write stall: %.3f s\n", flushes_, merges_,
           static_cast<double>(stall_micros_.load()) / 1e6);
   AppendF(&pmem, "Writers held to: %" PRIu64 " bytes/s (0: not), merge debt: %" PRIu64 " bytes\n",
-          pacer_.rate(), picker_.DebtBytes(*version_));
+          pacer_.rate(), family->picker.DebtBytes(*family->version));
   AppendF(&pmem, "Space: %.1f MB in use, %.1f MB free in the pool\n", MiB(extents.used_bytes()),
           MiB(extents.free_bytes()));
-  pmem += MediaStatsText(MakeMediaFigures());
-  AppendF(&pmem, "Entries that merges dropped: %.1f percent\n", 100 * compaction_stats_.DroppedShare());
-  pmem += compaction_stats_.Strategies();
-  return compaction_stats_.Table(LevelShapes()) + "\n" + write_stats_.Text(CountWrites()) + "\n" + pmem;
+  pmem += MediaStatsText(MakeMediaFigures(*family));
+  AppendF(&pmem, "Entries that merges dropped: %.1f percent\n",
+          100 * family->compaction_stats.DroppedShare());
+  pmem += family->compaction_stats.Strategies();
+  return family->compaction_stats.Table(LevelShapes(*family)) + "\n" + write_stats_.Text(CountWrites()) +
+         "\n" + pmem;
 }
 
-std::vector<LevelShape> DBImpl::LevelShapes() const {
-  std::vector<LevelShape> shapes(version_->levels());
-  for (int level = 0; level < version_->levels(); ++level) {
-    for (const PlacedRun& placed : version_->runs(level)) {
+std::vector<LevelShape> DBImpl::LevelShapes(const ColumnFamily& family) {
+  std::vector<LevelShape> shapes(family.version->levels());
+  for (int level = 0; level < family.version->levels(); ++level) {
+    for (const PlacedRun& placed : family.version->runs(level)) {
       const size_t tables = placed.run->tables().size();
       shapes[level].tables += tables;
-      if (picker_.IsInput(placed.run->number())) shapes[level].busy_tables += tables;
+      if (family.picker.IsInput(placed.run->number())) shapes[level].busy_tables += tables;
       shapes[level].bytes += placed.run->bytes();
     }
-    shapes[level].score = picker_.Score(*version_, level);
+    shapes[level].score = family.picker.Score(*family.version, level);
   }
   return shapes;
 }
@@ -123,7 +126,7 @@ WriteCounts DBImpl::CountWrites() const {
   return counts;
 }
 
-MediaFigures DBImpl::MakeMediaFigures() const {
+MediaFigures DBImpl::MakeMediaFigures(const ColumnFamily& family) const {
   MediaFigures figures;
   figures.user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
   figures.log = Read(counters_.log);
@@ -134,11 +137,11 @@ MediaFigures DBImpl::MakeMediaFigures() const {
     figures.level_lines.push_back(Read(merged).lines_flushed);
   }
   figures.level_lines[0] += figures.flush.lines_flushed;
-  figures.run_bytes = version_->bytes();
-  for (const Run* run : version_->newest_first()) {
+  figures.run_bytes = family.version->bytes();
+  for (const Run* run : family.version->newest_first()) {
     figures.largest_run_bytes = std::max(figures.largest_run_bytes, run->bytes());
   }
-  figures.dropped_share = compaction_stats_.DroppedShare();
+  figures.dropped_share = family.compaction_stats.DroppedShare();
   return figures;
 }
 

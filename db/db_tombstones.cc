@@ -22,17 +22,18 @@ bool IsDense(const Table& table) {
 }  // namespace
 
 // The range of all dense tables, if it is worth a merge.
-std::optional<KeyBounds> DBImpl::DenseRange() const {
+std::optional<KeyBounds> DBImpl::DenseRange(const ColumnFamily& family) const {
   // What the last such merge had to leave (a snapshot sees it, say) is no reason for another.
-  const bool snapshot_went = snapshots_.Oldest() > tombstone_merge_snapshot_;
-  const uint64_t least = snapshot_went ? kTombstonesMin : std::max(kTombstonesMin, 2 * tombstones_left_);
+  const bool snapshot_went = snapshots_.Oldest() > family.tombstone_merge_snapshot;
+  const uint64_t least =
+      snapshot_went ? kTombstonesMin : std::max(kTombstonesMin, 2 * family.tombstones_left);
   uint64_t all_tombstones = 0;
-  for (const Run* run : version_->newest_first()) all_tombstones += run->tombstones();
+  for (const Run* run : family.version->newest_first()) all_tombstones += run->tombstones();
   if (all_tombstones < least) return std::nullopt;
-  const Comparator* const comparator = options_.comparator;
+  const Comparator* const comparator = family.options.comparator;
   Slice begin, end;
   uint64_t tombstones = 0;
-  for (const Run* run : version_->newest_first()) {
+  for (const Run* run : family.version->newest_first()) {
     for (const TableRef& handle : run->tables()) {
       const Table& table = handle->table();
       if (!IsDense(table)) continue;
@@ -46,7 +47,7 @@ std::optional<KeyBounds> DBImpl::DenseRange() const {
   bounds.begin = begin.ToString();
   bounds.end = end.ToString();
   uint64_t entries = 0;
-  for (const Run* run : version_->newest_first()) {
+  for (const Run* run : family.version->newest_first()) {
     for (const TableRef& handle : run->tables()) {
       const Table& table = handle->table();
       const bool apart =
@@ -58,29 +59,35 @@ std::optional<KeyBounds> DBImpl::DenseRange() const {
   return bounds;
 }
 
-bool DBImpl::TombstonesDue() const {
-  return !options_.disable_auto_compactions && picker_.idle() && DenseRange().has_value();
+bool DBImpl::TombstonesDue(const ColumnFamily& family) const {
+  return !family.options.disable_auto_compactions && family.picker.idle() && DenseRange(family).has_value();
 }
 
-// False if no range is dense or its merge failed, which is noted. Other merges go between its steps.
+// False if no family's range is dense or its merge failed, which is noted. Other merges go between its steps.
 bool DBImpl::MergeTombstones() {
-  if (options_.disable_auto_compactions || !picker_.idle() || closing_) return false;
-  const std::optional<KeyBounds> bounds = DenseRange();
-  if (!bounds) return false;
+  if (closing_) return false;
+  for (const ColumnFamilyRef& family : families_) {
+    if (family->merges_paused == 0 && TombstonesDue(*family)) return MergeTombstones(family.get());
+  }
+  return false;
+}
+
+bool DBImpl::MergeTombstones(ColumnFamily* family) {
+  const std::optional<KeyBounds> bounds = DenseRange(*family);
   const SequenceNumber oldest = snapshots_.Oldest();
   SequenceNumber newest = 0;  // of the runs that it can merge
-  for (const Run* run : version_->newest_first()) newest = std::max(newest, run->sequence_max());
-  const auto all = picker_.PickAll(*version_);
-  log_->Write("merge: tombstones lie dense");
-  ++merges_paused_;
-  const Status s = MergeRange(*bounds, *all);
-  --merges_paused_;
-  tombstone_merge_snapshot_ = oldest;
-  tombstones_left_ = 0;
-  for (const Run* run : version_->newest_first()) {
+  for (const Run* run : family->version->newest_first()) newest = std::max(newest, run->sequence_max());
+  const auto all = family->picker.PickAll(*family->version);
+  log_->Write("%smerge: tombstones lie dense", family->log_prefix.c_str());
+  ++family->merges_paused;
+  const Status s = MergeRange(family, *bounds, *all);
+  --family->merges_paused;
+  family->tombstone_merge_snapshot = oldest;
+  family->tombstones_left = 0;
+  for (const Run* run : family->version->newest_first()) {
     if (run->sequence_max() > newest) continue;
     for (const TableRef& handle : run->tables()) {
-      if (IsDense(handle->table())) tombstones_left_ += handle->table().header().tombstones;
+      if (IsDense(handle->table())) family->tombstones_left += handle->table().header().tombstones;
     }
   }
   work_.SignalAll();

@@ -49,17 +49,18 @@ Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs) {
 Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
   Status s = CheckKeyBytes(key);
   if (s.ok()) s = CheckValueBytes(value);
-  return s.ok() ? WriteOne(options, ValueType::kValue, key, value) : s;
+  return s.ok() ? WriteOne(options, default_family_, ValueType::kValue, key, value) : s;
 }
 
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
   Status s = CheckKeyBytes(key);
-  return s.ok() ? WriteOne(options, ValueType::kDeletion, key, Slice()) : s;
+  return s.ok() ? WriteOne(options, default_family_, ValueType::kDeletion, key, Slice()) : s;
 }
 
-Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value) {
-  WriteNeeds needs;
-  needs.payload_bytes = BatchRecordBytes(type, kDefaultFamily, key, value);
+Status DBImpl::WriteOne(const WriteOptions& options, ColumnFamily* family, ValueType type, const Slice& key,
+                        const Slice& value) {
+  WriteNeeds needs(&family, 1);
+  needs.payload_bytes = BatchRecordBytes(type, family->id, key, value);
   needs.uses_log = !options.disableWAL;
   needs.only_deletes = type == ValueType::kDeletion;
   const uint64_t payload_bytes = needs.payload_bytes;
@@ -74,17 +75,17 @@ Status DBImpl::WriteOne(const WriteOptions& options, ValueType type, const Slice
   if (!s.ok()) return s;
   const SequenceNumber sequence = last_sequence_.load(std::memory_order_relaxed) + 1;
   if (!options.disableWAL) {
-    StoreBatchRecord(wal_->Stage(payload_bytes), type, kDefaultFamily, key, value);
+    StoreBatchRecord(wal_->Stage(payload_bytes), type, family->id, key, value);
     wal_->AppendStaged(sequence, 1, options.sync);
   }
-  active_rep_->Insert(key, MakeTag(sequence, type), value);
+  family->active_rep->Insert(key, MakeTag(sequence, type), value);
   CountWrite(key.size() + value.size(), !options.disableWAL);
   return FinishWrite(sequence, options.sync && !options.disableWAL);
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (batch == nullptr) return Status::InvalidArgument("write batch = null", "must be a batch");
-  WriteNeeds needs;
+  WriteNeeds needs(&default_family_, 1);
   needs.uses_log = !options.disableWAL;
   Status s = CheckBatch(*batch, &needs);
   if (!s.ok()) return s;
@@ -138,7 +139,7 @@ void DBImpl::InsertBatch(Slice records, SequenceNumber first) {
     BatchRecord record;
     const Status s = TakeBatchRecord(&records, &record);
     CHECK(s.ok());  // it was checked before it was logged
-    active_rep_->Insert(record.key, MakeTag(sequence, record.type), record.value);
+    default_family_->active_rep->Insert(record.key, MakeTag(sequence, record.type), record.value);
   }
 }
 
@@ -165,7 +166,7 @@ Status DBImpl::PrepareWrite(const WriteNeeds& needs) {
   if (!s.IsNoSpace()) return s;
   {
     MutexLock lock(&mutex_);
-    storage_->views.Reclaim();  // what readers have let go
+    storage_->Reclaim();  // what readers have let go
   }
   s = TryPrepareWrite(needs);
   while (s.IsNoSpace() && needs.only_deletes) {
@@ -185,15 +186,13 @@ Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
   }
   if (!needs.uses_log) unlogged_writes_.store(true, std::memory_order_relaxed);
   const auto use = needs.only_deletes ? ExtentAllocator::Use::kDelete : ExtentAllocator::Use::kWrite;
-  if (needs.payload_bytes > sizes_.write_buffer_bytes && !HasRoomForLarge(needs, use)) {
+  if (!HasRoomForLarge(needs, use)) {
     return Status::NoSpace("write of " + std::to_string(needs.payload_bytes) + " bytes", name_);
   }
   const uint64_t payload_bytes = needs.uses_log ? needs.payload_bytes : 0;
-  const bool full =
-      active_rep_->ApproximateBytes() >= sizes_.write_buffer_bytes && active_rep_->entries() != 0;
-  if (full || storage_->scans.WantsFlush(active_rep_->entries())) {
-    return SwitchMemTable(payload_bytes, use);
-  }
+  bool full = false;
+  for (size_t i = 0; i < needs.family_count; ++i) full |= IsFull(needs.families[i]);
+  if (full) return SwitchMemTables(needs.families, needs.family_count, payload_bytes, use);
   if (!wal_->Fits(payload_bytes)) {
     MutexLock lock(&mutex_);
     return SwitchSegment(payload_bytes, use);
@@ -201,38 +200,54 @@ Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
   return Status::OK();
 }
 
+// Whether the family wants a new memtable.
+bool DBImpl::IsFull(ColumnFamily* family) const {
+  const size_t entries = family->active_rep->entries();
+  return (family->active_rep->ApproximateBytes() >= family->sizes.write_buffer_bytes && entries != 0) ||
+         family->reads->scans.WantsFlush(entries);
+}
+
 // For its log record and its tables. What is smaller than a memtable is covered by the reserve.
 bool DBImpl::HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const {
   constexpr uint64_t kTableOverheadMax = 256 << 10;  // around a single large value: key, index, filter
   const ExtentAllocator& extents = *storage_->extents;
+  uint64_t memtable_bytes = UINT64_MAX;
+  uint64_t table_bytes = UINT64_MAX;
+  for (size_t i = 0; i < needs.family_count; ++i) {
+    memtable_bytes = std::min(memtable_bytes, needs.families[i]->sizes.write_buffer_bytes);
+    table_bytes = std::min(table_bytes, needs.families[i]->sizes.table_bytes);
+  }
+  if (needs.payload_bytes <= memtable_bytes) return true;
   if (!extents.HasRoomInPieces(2 * needs.payload_bytes + needs.payload_bytes / 4, use)) return false;
-  return needs.largest_value_bytes <= sizes_.table_bytes ||
+  return needs.largest_value_bytes <= table_bytes ||
          extents.HasRoom(needs.largest_value_bytes + kTableOverheadMax, use);
 }
 
-// Freezes the active memtable and starts a new one with a new log segment.
-Status DBImpl::SwitchMemTable(uint64_t payload_bytes, ExtentAllocator::Use use) {
+// Freezes the active memtables that hold something, and starts new ones with one new log segment.
+Status DBImpl::SwitchMemTables(ColumnFamily* const* families, size_t count, uint64_t payload_bytes,
+                               ExtentAllocator::Use use) {
   MutexLock lock(&mutex_);
-  Status s = WaitForMemTableRoom();
+  Status s;
+  for (size_t i = 0; s.ok() && i < count; ++i) s = WaitForMemTableRoom(*families[i]);
   if (s.ok()) s = SwitchSegment(payload_bytes, use);
   if (!s.ok()) return s;
-  active_->largest_sequence = last_sequence_.load(std::memory_order_relaxed);
-  const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
-  user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
-                                  static_cast<double>(active_rep_->ApproximateBytes()));
-  user_bytes_at_switch_ = user_bytes;
-  frozen_.insert(frozen_.begin(), active_);
-  active_ = std::make_shared<MemTable>(options_.memtable, options_.comparator, wal_->segment().number);
-  active_rep_ = active_->rep.get();
-  InstallView();
+  NoteUserShare();
+  for (size_t i = 0; i < count; ++i) {
+    if (families[i]->active_rep->entries() == 0) continue;
+    memtable_bytes_at_switch_ -= families[i]->active_rep->ApproximateBytes();
+    families[i]->FreezeMemTable(last_sequence_.load(std::memory_order_relaxed));
+    families[i]->StartMemTable(wal_->segment().number);
+    families[i]->InstallView();
+  }
+  UpdatePace();
   work_.SignalAll();
   return Status::OK();
 }
 
 // Waits until one more memtable may be frozen.
-Status DBImpl::WaitForMemTableRoom() {
-  const auto room = [this]() NO_THREAD_SAFETY_ANALYSIS {
-    return frozen_.size() + 1 < static_cast<size_t>(options_.max_write_buffer_number);
+Status DBImpl::WaitForMemTableRoom(const ColumnFamily& family) {
+  const auto room = [&family] {
+    return family.frozen.size() + 1 < static_cast<size_t>(family.options.max_write_buffer_number);
   };
   if (room()) return Status::OK();
   const auto begin = std::chrono::steady_clock::now();
@@ -256,6 +271,7 @@ Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
     return s;
   }
   s = StartSegment(spans[0]);
+  if (s.ok()) LetGoOfOldLog();
   for (size_t i = spans.size(); i-- > 1;) {
     if (s.ok()) {
       next_segments_.push_back(spans[i]);
@@ -264,6 +280,14 @@ Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
     }
   }
   return s;
+}
+
+// At the start of a segment, between two writes: what is logged of the empty memtables from now on is in it. So
+// a family that is not written to does not hold the log.
+void DBImpl::LetGoOfOldLog() {
+  for (const ColumnFamilyRef& family : families_) {
+    if (family->active_rep->entries() == 0) family->active->first_segment = wal_->segment().number;
+  }
 }
 
 // One span for a record of payload_bytes, of the usual size or, where free space is in small pieces, a
@@ -323,7 +347,7 @@ Status DBImpl::StartSegment(Span span) {
   segment.salt = RandomSalt();
   next.segments.push_back(segment);
   next.clean_end = 0;
-  s = PublishState(version_, &next);  // 2
+  s = PublishState(&next);  // 2
   if (!s.ok()) {
     storage_->extents->Free(span);
     return s;

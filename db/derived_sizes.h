@@ -22,7 +22,7 @@ class DerivedSizes {
   uint64_t reserve_bytes = 0;       // space that writes leave to flushes, merges and deletes
 
   DerivedSizes() = default;
-  DerivedSizes(const Options& options, const PoolHeader& pool)
+  DerivedSizes(const ColumnFamilyOptions& options, const PoolHeader& pool)
       : extent_bytes_(pool.extent_bytes),
         table_bytes_max_(WholeExtents(options.target_table_bytes)),
         merge_inputs_(static_cast<uint64_t>(options.size_ratio) + 2) {

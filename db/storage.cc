@@ -28,7 +28,7 @@ void Sweep() {
     MutexLock lock(&adrift.mutex);
     auto& storages = adrift.storages;
     const auto free_begin =
-        std::partition(storages.begin(), storages.end(), [](const auto& s) { return s->views.AnyPinned(); });
+        std::partition(storages.begin(), storages.end(), [](const auto& s) { return s->AnyPinned(); });
     std::move(free_begin, storages.end(), std::back_inserter(done));
     storages.erase(free_begin, storages.end());
     adrift.count.store(storages.size(), std::memory_order_seq_cst);
@@ -36,6 +36,17 @@ void Sweep() {
 }
 
 }  // namespace
+
+size_t Storage::Reclaim() {
+  size_t left = 0;
+  for (const auto& family : reads) left += family->views.Reclaim();
+  return left;
+}
+
+bool Storage::AnyPinned() const {
+  return std::any_of(reads.begin(), reads.end(),
+                     [](const auto& family) { return family->views.AnyPinned(); });
+}
 
 void Storage::Unpin(ViewPin pin) {
   ViewPool::Unpin(pin);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "db/db_lock.h"
 #include "db/read_view.h"
@@ -17,13 +18,22 @@
 
 namespace pmlsm {
 
+// What the readers of a column family share.
+struct FamilyReads {
+  ScanFeedback scans;
+  ViewPool views;
+};
+
 struct Storage {
   // In order of construction; destroyed the other way round.
   DBLock lock;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<ExtentAllocator> extents;
-  ScanFeedback scans;
-  ViewPool views;
+  std::vector<std::unique_ptr<FamilyReads>> reads;  // of all families
+
+  // The same as ViewPool's, of all families.
+  size_t Reclaim();
+  bool AnyPinned() const;
 
   // Lets go of a pin, and of adrift storage that nobody reads any more.
   static void Unpin(ViewPin pin);

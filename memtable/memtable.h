@@ -1,7 +1,6 @@
 // MemTable: a memtable and what the DB must know of it. Shared by the read views that hold it.
 //
-// Thread safety: as MemTableRep; first_segment and first_sequence are constant, largest_sequence belongs to
-// the writer until the memtable is frozen.
+// Thread safety: as MemTableRep; the rest is under the DB's mutex.
 #pragma once
 
 #include <memory>
@@ -16,8 +15,8 @@ struct MemTable {
       : rep(MemTableRep::New(type, comparator)), first_segment(first_segment) {}
 
   const std::unique_ptr<MemTableRep> rep;
-  // The log segment that was in use when it was started: older ones hold nothing of it.
-  const uint64_t first_segment;
+  // Older log segments hold nothing of it: the one in use when it was started, or later while it was empty.
+  uint64_t first_segment;
   SequenceNumber largest_sequence = 0;
 };
 using MemTableRef = std::shared_ptr<MemTable>;

@@ -1,0 +1,67 @@
+#include "db/column_family.h"
+
+#include <algorithm>
+
+namespace pmlsm {
+
+ColumnFamily::ColumnFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options,
+                           const DerivedSizes& sizes, const MergeChooser::Setting& setting,
+                           FamilyReads* reads)
+    : id(id),
+      name(name),
+      options(options),
+      sizes(sizes),
+      log_prefix(id == 0 ? "" : "[" + name + "] "),
+      reads(reads),
+      picker(options.compaction_style, options.size_ratio, sizes.write_buffer_bytes),
+      merge_chooser(setting),
+      compaction_stats(options.num_levels) {}
+
+void ColumnFamily::StartMemTable(uint64_t first_segment) {
+  active = std::make_shared<MemTable>(options.memtable, options.comparator, first_segment);
+  active_rep = active->rep.get();
+}
+
+void ColumnFamily::FreezeMemTable(SequenceNumber last) {
+  active->largest_sequence = last;
+  frozen.insert(frozen.begin(), active);
+}
+
+uint64_t ColumnFamily::OldestSegment() const {
+  if (active == nullptr) return 0;
+  return frozen.empty() ? active->first_segment : frozen.back()->first_segment;
+}
+
+void ColumnFamily::StoreLevels(const Version& of, FamilyState* state) const {
+  size_t slots = SlotsPerLevel(options.size_ratio);
+  for (int level = 0; level < of.levels(); ++level) slots = std::max(slots, of.runs(level).size());
+  state->levels.assign(of.levels(), std::vector<uint64_t>(slots, 0));
+  for (int level = 0; level < of.levels(); ++level) {
+    for (size_t slot = 0; slot < of.runs(level).size(); ++slot) {
+      state->levels[level][slot] = of.runs(level)[slot].descriptor.offset;
+    }
+  }
+}
+
+void ColumnFamily::Close() {
+  active_rep = nullptr;
+  active.reset();
+  frozen.clear();
+  version.reset();
+  if (reads != nullptr) reads->views.Install(nullptr, {}, nullptr);
+  reads = nullptr;
+}
+
+uint64_t ColumnFamily::MemTableEntries() const {
+  uint64_t entries = active->rep->entries();
+  for (const MemTableRef& memtable : frozen) entries += memtable->rep->entries();
+  return entries;
+}
+
+uint64_t ColumnFamily::FrozenBytes() const {
+  uint64_t bytes = 0;
+  for (const MemTableRef& memtable : frozen) bytes += memtable->rep->ApproximateBytes();
+  return bytes;
+}
+
+}  // namespace pmlsm
