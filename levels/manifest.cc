@@ -1,5 +1,7 @@
 #include "levels/manifest.h"
 
+#include <algorithm>
+
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -105,6 +107,7 @@ std::string EncodeManifest(const ManifestState& state) {
   header.clean_end = state.clean_end;
   header.segments = static_cast<uint32_t>(state.segments.size());
   header.families = static_cast<uint32_t>(state.families.size());
+  header.next_family_id = state.next_family_id;
 
   std::string twin;
   Append(&twin, header);
@@ -136,6 +139,7 @@ Status DecodeManifest(const Slice& twin, ManifestState* state) {
   read.next_table_number = header.next_table_number;
   read.next_segment_number = header.next_segment_number;
   read.clean_end = header.clean_end;
+  read.next_family_id = std::max(read.next_family_id, header.next_family_id);
 
   Slice rest(twin.data() + sizeof(header), header.bytes - sizeof(header));
   for (uint32_t i = 0; i < header.segments; ++i) {
@@ -146,6 +150,7 @@ Status DecodeManifest(const Slice& twin, ManifestState* state) {
   for (uint32_t i = 0; i < header.families; ++i) {
     FamilyState family;
     if (!TakeFamily(&rest, &family)) return damaged("families");
+    read.next_family_id = std::max(read.next_family_id, family.id + 1);
     read.families.push_back(std::move(family));
   }
   if (!rest.empty()) return damaged("bytes after the last family");

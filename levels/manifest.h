@@ -36,6 +36,7 @@ struct ManifestState {
   uint64_t next_run_number = 1;
   uint64_t next_table_number = 1;
   uint64_t next_segment_number = 1;
+  uint32_t next_family_id = 1;
   uint64_t clean_end = 0;
   std::vector<SegmentRecord> segments;  // ascending
   std::vector<FamilyState> families;

@@ -42,7 +42,8 @@ struct ManifestHeader {
   uint64_t clean_end;  // log position at which a clean close ended; 0 = not closed
   uint32_t segments;
   uint32_t families;
-  uint8_t reserved[48];  // zero
+  uint32_t next_family_id;  // greater than all that were ever given; 0: the largest here + 1
+  uint8_t reserved[44];     // zero
 };
 static_assert(sizeof(ManifestHeader) == 128);
 
