@@ -33,7 +33,8 @@ uint64_t ColumnFamily::OldestSegment() const {
 }
 
 void ColumnFamily::StoreLevels(const Version& of, FamilyState* state) const {
-  size_t slots = SlotsPerLevel(options.size_ratio);
+  // So that a manifest with many families stays small, only the default one has free slots in it.
+  size_t slots = id == 0 ? SlotsPerLevel(options.size_ratio) : 0;
   for (int level = 0; level < of.levels(); ++level) slots = std::max(slots, of.runs(level).size());
   state->levels.assign(of.levels(), std::vector<uint64_t>(slots, 0));
   for (int level = 0; level < of.levels(); ++level) {
@@ -43,12 +44,21 @@ void ColumnFamily::StoreLevels(const Version& of, FamilyState* state) const {
   }
 }
 
+uint64_t ColumnFamily::SlotBytes(size_t level0_runs) const {
+  size_t slots = std::max<size_t>(SlotsPerLevel(options.size_ratio), level0_runs);
+  for (int level = 0; level < version->levels(); ++level)
+    slots = std::max(slots, version->runs(level).size());
+  return version->levels() * slots * sizeof(uint64_t);
+}
+
 void ColumnFamily::Close() {
   active_rep = nullptr;
   active.reset();
   frozen.clear();
   version.reset();
-  if (reads != nullptr) reads->views.Install(nullptr, {}, nullptr);
+  if (reads == nullptr) return;
+  reads->views.Install(nullptr, {}, nullptr);
+  reads->closed = true;
   reads = nullptr;
 }
 

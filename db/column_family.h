@@ -23,7 +23,7 @@
 
 namespace pmlsm {
 
-struct ColumnFamily {
+struct ColumnFamily : std::enable_shared_from_this<ColumnFamily> {
   ColumnFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options,
                const DerivedSizes& sizes, const MergeChooser::Setting& setting, FamilyReads* reads);
 
@@ -34,11 +34,17 @@ struct ColumnFamily {
   const DerivedSizes sizes;
   const std::string log_prefix;  // of lines in LOG
 
-  // Null once the DB is closed. Lives in Storage, which readers may need for longer than the family.
+  // Null once the DB is closed, or the family was dropped and its last handle is gone. Lives in Storage, which readers
+  // may need for longer than the family.
   FamilyReads* reads;
 
   // --- write_mutex_ ---
   MemTableRep* active_rep = nullptr;
+  uint64_t memtable_limit =
+      0;  // bytes of the active one from which on it wants a look (db_memtables.cc); also mutex_
+
+  // --- Written with both, read with either; also by jobs ---
+  std::atomic<bool> dropped{false};
 
   // --- mutex_ ---
   VersionRef version;
@@ -47,6 +53,7 @@ struct ColumnFamily {
   Picker picker;
   MergeChooser merge_chooser;
   CompactionStats compaction_stats;
+  int handles = 0;
   int merges_paused = 0;                        // CompactRanges that no merge may start beside
   uint64_t run_changes = 0;                     // flushes and merges since Open
   uint64_t tombstones_left = 0;                 // in dense tables, by the last merge of such
@@ -55,7 +62,7 @@ struct ColumnFamily {
   SequenceNumber idle_look_snapshot = 0;        // the oldest then
   SequenceNumber space_merge_sequence = 0;      // last_sequence_ when a merge for space was last tried
 
-  // The functions below want mutex_.
+  // The functions below want mutex_, or the write lock where they look at the active memtable alone.
 
   // A new active memtable whose log begins with that segment; also the write lock.
   void StartMemTable(uint64_t first_segment);
@@ -70,6 +77,16 @@ struct ColumnFamily {
   // Gives up memtables and runs; who still reads keeps what it needs.
   void Close();
 
+  // Whether one more memtable may be frozen.
+  bool HasMemTableRoom() const {
+    return frozen.size() + 1 < static_cast<size_t>(options.max_write_buffer_number);
+  }
+  // What the level array takes in the manifest, if level 0 has that many runs.
+  uint64_t SlotBytes(size_t level0_runs) const;
+
+  uint64_t ActiveBytes() const { return active_rep->ApproximateBytes(); }
+  // Whether the active memtable is at its limit, or scans want it flushed. On each write.
+  bool NeedsLook() const { return ActiveBytes() >= memtable_limit || reads->scans.HasWish(); }
   uint64_t MemTableEntries() const;
   uint64_t FrozenBytes() const;
 };

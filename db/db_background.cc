@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "db/column_family_handle.h"
 #include "db/db_impl.h"
 #include "util/check.h"
 #include "util/hooks.h"
@@ -63,21 +64,24 @@ JobContext DBImpl::MakeJobContext(ColumnFamily* family) {
   context.destination = family->merge_chooser.destination();
   context.compaction_filter = family->options.compaction_filter;
   context.next_table_number = [this] { return next_table_number_.fetch_add(1, std::memory_order_relaxed); };
-  context.cancelled = [this] { return cancel_merges_.load(std::memory_order_relaxed); };
+  context.cancelled = [this, family] {
+    return cancel_merges_.load(std::memory_order_relaxed) || family->dropped.load(std::memory_order_relaxed);
+  };
   return context;
 }
 
 // ---- Publishing ----
 
+// Null if it does not name that family.
 FamilyState* DBImpl::FindFamily(ManifestState* state, uint32_t id) {
   const auto found = std::find_if(state->families.begin(), state->families.end(),
                                   [id](const FamilyState& family) { return family.id == id; });
-  CHECK(found != state->families.end());
-  return &*found;
+  return found == state->families.end() ? nullptr : &*found;
 }
 
 // Publishes *state with the level array of `version` of that family; on success both are in force.
 Status DBImpl::PublishVersion(ColumnFamily* family, const VersionRef& version, ManifestState* state) {
+  CHECK(!family->dropped);
   family->StoreLevels(*version, FindFamily(state, family->id));
   Status s = PublishState(state);
   if (s.ok()) family->version = version;
@@ -111,9 +115,13 @@ void DBImpl::NoteBackgroundError(const char* what, const Status& error) {
   progress_.SignalAll();
 }
 
+// Of live families, and of dropped ones whose CompactRange has yet to notice.
 bool DBImpl::AnyMergesPaused() const {
   return std::any_of(families_.begin(), families_.end(),
-                     [](const ColumnFamilyRef& family) { return family->merges_paused != 0; });
+                     [](const ColumnFamilyRef& family) { return family->merges_paused != 0; }) ||
+         std::any_of(handles_.begin(), handles_.end(), [](const ColumnFamilyHandleImpl* handle) {
+           return handle->family()->merges_paused != 0;
+         });
 }
 
 bool DBImpl::BackgroundIdle() const {

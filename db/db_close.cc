@@ -4,6 +4,7 @@
 // replays what was not flushed.
 #include <utility>
 
+#include "db/column_family_handle.h"
 #include "db/db_impl.h"
 
 namespace pmlsm {
@@ -11,6 +12,7 @@ namespace pmlsm {
 DBImpl::~DBImpl() {
   // Nobody is left to be told.
   CloseImpl(true).PermitUncheckedError();
+  OrphanHandles();
 }
 
 Status DBImpl::Close() { return CloseImpl(false); }
@@ -39,6 +41,7 @@ Status DBImpl::CloseImpl(bool despite_pins) {
   closed_ = true;
   write_blocked_.store(true, std::memory_order_release);
   for (const ColumnFamilyRef& family : families_) family->Close();
+  for (const ColumnFamilyHandleImpl* handle : handles_) handle->family()->Close();  // dropped ones, too
   wal_.reset();
   manifest_.reset();
   publisher_.reset();

@@ -29,6 +29,13 @@ Status DBImpl::CompactRange(const CompactRangeOptions& options, const Slice* beg
   return CompactFamily(default_family_, options, begin, end);
 }
 
+Status DBImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle,
+                            const Slice* begin, const Slice* end) {
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  return s.ok() ? CompactFamily(family, options, begin, end) : s;
+}
+
 Status DBImpl::CompactFamily(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                              const Slice* end) {
   if (begin != nullptr && end != nullptr && family->options.comparator->Compare(*begin, *end) > 0) {
@@ -42,8 +49,10 @@ Status DBImpl::CompactFamily(ColumnFamily* family, const CompactRangeOptions& op
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
   ++family->merges_paused;
-  while (background_error_.ok() && !closing_ && !family->picker.idle()) progress_.Wait(&mutex_);
+  while (background_error_.ok() && !closing_ && !family->dropped && !family->picker.idle())
+    progress_.Wait(&mutex_);
   s = closing_ ? Status::ShutdownInProgress("merge cancelled") : background_error_;
+  if (family->dropped) s = DroppedError(*family);
   auto pick = s.ok() ? family->picker.PickAll(*family->version) : std::nullopt;
   if (pick) {
     pick->alone = options.exclusive_manual_compaction;
@@ -52,7 +61,7 @@ Status DBImpl::CompactFamily(ColumnFamily* family, const CompactRangeOptions& op
   --family->merges_paused;
   work_.SignalAll();
   progress_.SignalAll();
-  return s;
+  return family->dropped ? DroppedError(*family) : s;
 }
 
 // Lets background merges start again as soon as the inputs are taken, unless the merge is to be alone.
@@ -89,7 +98,8 @@ Status DBImpl::MergeRange(ColumnFamily* family, const KeyBounds& bounds, const M
     pick.inputs.insert(cut.inside_number);
   }
   if (s.ok()) s = MergeManually(family, pick);  // 2
-  for (const RunCut& cut : cuts) {              // 3
+  if (family->dropped) return s;
+  for (const RunCut& cut : cuts) {  // 3
     // After an error the part inside is still there, and may have lost its lower end.
     if (!Join(family, cut.level, {cut.below_number, cut.inside_number, cut.above_number})) {
       Join(family, cut.level, {cut.below_number, cut.above_number});

@@ -9,15 +9,18 @@
 namespace pmlsm {
 
 bool DBImpl::HasRunSlot(const ColumnFamily& family) const {
-  // Without merges, or in a Close that does not wait for them, nothing would ever free a slot. All levels have as
-  // many slots as the longest one, and half a manifest must hold those of 16 levels; the other half is for log
-  // segments.
+  // Without merges, or in a Close that does not wait for them, nothing would ever free a slot. All levels of a family
+  // have as many slots as the longest one, and half a manifest must hold those of all families.
   constexpr size_t kRunsMaxUnmerged = 256;
   static_assert(16 * kRunsMaxUnmerged * sizeof(uint64_t) <= kManifestTwinBytes / 2);
-  const size_t slots = family.options.disable_auto_compactions || closing_
-                           ? kRunsMaxUnmerged
-                           : SlotsPerLevel(family.options.size_ratio);
-  return family.version->runs(0).size() < slots;
+  const size_t runs = family.version->runs(0).size() + 1;
+  if (runs <= static_cast<size_t>(SlotsPerLevel(family.options.size_ratio))) return true;
+  if (!(family.options.disable_auto_compactions || closing_) || runs > kRunsMaxUnmerged) return false;
+  uint64_t bytes = family.SlotBytes(runs);
+  for (const ColumnFamilyRef& other : families_) {
+    if (other.get() != &family) bytes += other->SlotBytes(0);
+  }
+  return bytes <= kManifestTwinBytes / 2;
 }
 
 // Of the families that have something to flush, and a slot for it, the one with the oldest log; null if none is due.
@@ -31,6 +34,13 @@ ColumnFamily* DBImpl::FamilyToFlush() const {
   return oldest;
 }
 
+bool DBImpl::FlushWaitsForSlot() const {
+  const auto waits = [this](const ColumnFamilyRef& family) NO_THREAD_SAFETY_ANALYSIS {
+    return !family->frozen.empty() && !HasRunSlot(*family);
+  };
+  return std::any_of(families_.begin(), families_.end(), waits);
+}
+
 bool DBImpl::AnyFrozen() const {
   return std::any_of(families_.begin(), families_.end(),
                      [](const ColumnFamilyRef& family) { return !family->frozen.empty(); });
@@ -38,6 +48,7 @@ bool DBImpl::AnyFrozen() const {
 
 // All frozen memtables of the family become one run.
 void DBImpl::FlushFrozen(ColumnFamily* family) {
+  const ColumnFamilyRef held = family->shared_from_this();  // it may be dropped meanwhile
   FlushJob job;
   job.memtables = family->frozen;
   job.snapshots = snapshots_.Sequences();
@@ -51,12 +62,10 @@ void DBImpl::FlushFrozen(ColumnFamily* family) {
   PlacedRun flushed;
   // What the flush takes comes on top of what is kept free for writers.
   const bool grows = !IsPoolAtItsLargest();
+  const uint64_t grow_bytes = job.memtables.size() * family->sizes.flush_bytes + SpaceAhead();
   mutex_.Unlock();
   hooks.Reached(HookPoint::kFlushPicked);
-  if (grows) {
-    storage_->extents->GrowAhead(job.memtables.size() * family->sizes.flush_bytes + SpaceAhead())
-        .PermitUncheckedError();
-  }
+  if (grows) storage_->extents->GrowAhead(grow_bytes).PermitUncheckedError();
   const uint64_t cpu_begin = ThreadCpuMicros();
   const auto begin = std::chrono::steady_clock::now();
   Status s = job.Execute(context, &counters_.flush, &flushed);
@@ -75,6 +84,8 @@ void DBImpl::FlushFrozen(ColumnFamily* family) {
     log_->Write("%sflush: %zu memtables, run %" PRIu64 ", %" PRIu64 " bytes, %.1f ms",
                 family->log_prefix.c_str(), job.memtables.size(), job.run_number,
                 flushed.run == nullptr ? 0 : flushed.run->bytes(), took.count());
+  } else if (family->dropped) {
+    log_->Write("%sflush: of a family that was dropped", family->log_prefix.c_str());
   } else if (s.IsNoSpace()) {
     merge_for_space_ = true;
     ++flush_tries_without_space_;
@@ -91,6 +102,10 @@ void DBImpl::FlushFrozen(ColumnFamily* family) {
 }
 
 Status DBImpl::InstallFlush(ColumnFamily* family, const FlushJob& job, const PlacedRun& flushed) {
+  if (family->dropped) {
+    DiscardFlush(flushed);
+    return DroppedError(*family);
+  }
   ManifestState next = state_;
   VersionEdit edit;
   if (flushed.run != nullptr) edit.added.push_back({0, flushed});
@@ -103,15 +118,19 @@ Status DBImpl::InstallFlush(ColumnFamily* family, const FlushJob& job, const Pla
   Status s = PublishVersion(family, version, &next);
   if (!s.ok()) {
     family->frozen = before;
-    if (flushed.run != nullptr) {
-      for (const TableRef& table : flushed.run->tables()) table->MarkObsolete();
-      storage_->extents->Free(flushed.descriptor);
-    }
+    DiscardFlush(flushed);
     return s;
   }
   InstallView(family);
   hooks.Reached(HookPoint::kLogRetired);
   return s;
+}
+
+// Of a flush whose run is not to be published.
+void DBImpl::DiscardFlush(const PlacedRun& flushed) {
+  if (flushed.run == nullptr) return;
+  for (const TableRef& table : flushed.run->tables()) table->MarkObsolete();
+  storage_->extents->Free(flushed.descriptor);
 }
 
 // Leaves in *state the log segments that some family needs, by its memtables as they are now; the others are
@@ -120,6 +139,7 @@ std::vector<SegmentRecord> DBImpl::RetireSegments(ManifestState* state) const {
   uint64_t oldest_needed = state->next_segment_number;
   for (const ColumnFamilyRef& family : families_) {
     FamilyState* const family_state = FindFamily(state, family->id);
+    if (family_state == nullptr) continue;  // it is being dropped
     family_state->oldest_segment = std::max(family_state->oldest_segment, family->OldestSegment());
     oldest_needed = std::min(oldest_needed, family_state->oldest_segment);
   }
@@ -134,7 +154,7 @@ std::vector<SegmentRecord> DBImpl::RetireSegments(ManifestState* state) const {
 
 void DBImpl::FreeSegment(const SegmentRecord& segment) {
   const Span span{segment.offset, segment.bytes};
-  if (spare_segments_.size() < kSpareSegments && span.bytes == sizes_.segment_bytes) {
+  if (spare_segments_.size() < kSpareSegments && span.bytes == segment_bytes_) {
     spare_segments_.push_back(span);
   } else {
     storage_->extents->Free(span);

@@ -61,6 +61,7 @@ void DBImpl::WaitForWorkOrIdleness() {
 void DBImpl::MergeIfMuchIsHidden(ColumnFamily* family) {
   family->idle_look_changes = family->run_changes;
   family->idle_look_snapshot = snapshots_.Oldest();
+  const ColumnFamilyRef held = family->shared_from_this();  // it may be dropped meanwhile
   VersionRef version = family->version;
   const uint64_t seed = family->idle_look_changes;
   mutex_.Unlock();
@@ -72,6 +73,7 @@ void DBImpl::MergeIfMuchIsHidden(ColumnFamily* family) {
     log_->Write("idle: %s", s.ToString().c_str());
     return;
   }
+  if (family->dropped) return;
   const double percent = AmplificationPercent(share);
   if (percent <= family->options.max_size_amplification_percent || !MayMergeWhenIdle(*family)) return;
   const std::optional<MergePick> all = family->picker.PickAll(*family->version);

@@ -1,24 +1,25 @@
-// DBImpl: the DB; what each column family has of its own is in column_family.h. Its parts in reading order: db_write.cc (put path), db_read.cc (get path, iterators,
-// snapshots), db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
-// db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc,
-// db_open.cc (open, recovery), db_close.cc, db_properties.cc, db_stats.cc.
+// DBImpl: the DB; what each column family has of its own is in column_family.h. Its parts in reading order: db_write.cc
+// (put path), db_memtables.cc (switches, what memtables and log may take), db_read.cc (get path, iterators, snapshots),
+// db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc, db_manual.cc (Flush,
+// WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc, db_open.cc, db_open_families.cc,
+// db_recovery.cc (the log), db_column_families.cc, db_close.cc, db_properties.cc, db_stats.cc.
 //
 // Locks, in the order in which they are taken:
-//   write_mutex_  one writer at a time: the log, the active memtable's inserts, memtable switches.
-//   mutex_        the DB's state: version, frozen memtables, manifest, snapshots, scheduling. Publishing
-//   happens under
+//   write_mutex_  one writer at a time: the log, inserts into active memtables, memtable switches.
+//   mutex_        the DB's state: versions, frozen memtables, manifest, snapshots, scheduling. Publishing happens under
 //                 it, jobs run outside it.
-// Readers take neither (read_view.h), but for snapshots.
+// Readers take neither (read_view.h), but for snapshots and views of several families.
 //
 // Numbered invariants: 1. A record is in the log (and fenced, if sync) before its sequence number is <=
 // last_sequence_.
-// 2. A log segment leaves the manifest in the same publish that adds the run which makes it needless. 3. What
+// 2. A log segment leaves the manifest no earlier than with the run that makes it needless, of all families. 3. What
 // a published manifest names is never written to; what none names may be reused once no view holds it.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -46,43 +47,76 @@
 
 namespace pmlsm {
 
+class ColumnFamilyHandleImpl;
+
 // What a write takes.
 struct WriteNeeds {
-  WriteNeeds(ColumnFamily* const* families, size_t count) : families(families), family_count(count) {}
+  explicit WriteNeeds(ColumnFamily* family) : family(family) {}
 
-  ColumnFamily* const* families;  // that it writes to, each once
-  size_t family_count;
+  ColumnFamily* family;  // that it writes to
+  const std::vector<ColumnFamily*>* families =
+      nullptr;  // of a batch for several: each once, `family` the first
   uint64_t payload_bytes = 0;
   uint64_t largest_value_bytes = 0;
   bool uses_log = true;
   bool only_deletes = false;
 };
 
+// InvalidArgument that names the family and what is wrong with its name or options.
+Status CheckFamilyDescriptor(const ColumnFamilyDescriptor& family);
+
 class DBImpl final : public DB {
  public:
-  static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db);
+  static Status Open(const DBOptions& options, const std::string& name,
+                     const std::vector<ColumnFamilyDescriptor>& families, std::unique_ptr<DBImpl>* db);
   ~DBImpl() override;
 
   Status Close() override;
+  Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle) override;
+  Status DropColumnFamily(ColumnFamilyHandle* handle) override;
+  Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
+  ColumnFamilyHandle* DefaultColumnFamily() const override { return default_handle_.get(); }
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* batch) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             PinnableSlice* value) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             std::string* value) override;
   Iterator* NewIterator(const ReadOptions& options) override;
+  Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) override;
+  Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
+                      std::vector<Iterator*>* iterators) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
   Status Flush(const FlushOptions& options) override;
+  Status Flush(const FlushOptions& options, ColumnFamilyHandle* handle) override;
+  Status Flush(const FlushOptions& options, const std::vector<ColumnFamilyHandle*>& handles) override;
   Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) override;
+  Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle, const Slice* begin,
+                      const Slice* end) override;
   Status WaitForCompact() override;
   Status PauseBackgroundWork() override;
   Status ContinueBackgroundWork() override;
   bool GetProperty(const Slice& property, std::string* value) override;
+  bool GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) override;
   bool GetIntProperty(const Slice& property, uint64_t* value) override;
+  bool GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) override;
+  bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
   const std::string& GetName() const override { return name_; }
   SequenceNumber GetLatestSequenceNumber() const override {
     return last_sequence_.load(std::memory_order_acquire);
   }
+
+  // --- For DB::Open and handles ---
+  std::vector<ColumnFamilyHandle*> NewHandles(const std::vector<ColumnFamilyDescriptor>& families);
+  void NoteHandleGone(ColumnFamilyHandleImpl* handle);
 
  private:
   // How often a thread looks again at what no signal announces: views let go by readers, space that came back.
@@ -93,23 +127,47 @@ class DBImpl final : public DB {
   static constexpr int kLevelsMax = 16;  // Options::num_levels
   static constexpr size_t kSpareSegments = 2;
 
-  DBImpl(const Options& options, const std::string& name);
+  DBImpl(const DBOptions& options, const std::string& name,
+         const std::vector<ColumnFamilyDescriptor>& families);
+
+  // --- db_column_families.cc ---
+  ColumnFamilyRef MakeFamily(uint32_t id, const ColumnFamilyDescriptor& descriptor) REQUIRES(mutex_);
+  static FamilyState MakeFamilyState(const ColumnFamily& family);
+  void UpdateSharedSizes() REQUIRES(mutex_);
+  ColumnFamilyHandle* NewHandle(const ColumnFamilyRef& family) REQUIRES(mutex_);
+  Status FamilyOf(const ColumnFamilyHandle* handle, ColumnFamily** family) const;
+  static Status DroppedError(const ColumnFamily& family);
+  ColumnFamily* FindLive(uint32_t id) const REQUIRES(write_mutex_);
+  Status CheckManifestRoom() const REQUIRES(mutex_);
+  Status AddFamily(const ColumnFamilyDescriptor& descriptor, ColumnFamilyRef* added)
+      REQUIRES(write_mutex_, mutex_);
+  void OrphanHandles();
 
   // --- db_open.cc ---
   Status OpenStorage();
   Status LoadState();
-  ColumnFamilyRef MakeFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options);
-  static FamilyState MakeFamilyState(const ColumnFamily& family);
+  Status StartFirstSegment();
+  std::string OptionsText(const ColumnFamily& family) const REQUIRES(mutex_);
+  std::string AllOptionsText() const REQUIRES(mutex_);
+  Status WriteInfoFiles();
+  void StartBackground();
+
+  // --- db_open_families.cc ---
+  static Status CheckDescriptors(const std::vector<ColumnFamilyDescriptor>& families);
+  static Status MissingFamilyError(const std::vector<ColumnFamilyDescriptor>& families);
+  Status PublishFirstState() REQUIRES(mutex_);
+  Status LoadFamilies() REQUIRES(mutex_);
+  std::vector<ColumnFamilyDescriptor> MissingFamilies() const REQUIRES(mutex_);
   Status LoadFamily(const FamilyState& stored, ColumnFamily* family) REQUIRES(mutex_);
   Status CheckComparator(const std::string& stored, const ColumnFamily& family) const;
+  Status CreateMissingFamilies();
+
+  // --- db_recovery.cc ---
   Status ReplayLog();
-  void DropSegmentsBut(const std::set<uint64_t>& replayed) REQUIRES(mutex_);
-  void ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records)
+  void KeepSegments(uint64_t first, uint64_t last) REQUIRES(mutex_);
+  Status ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records, bool* applies)
       REQUIRES(write_mutex_, mutex_);
-  Status StartFirstSegment();
-  std::string OptionsText() const;
-  Status WriteInfoFiles() const;
-  void StartBackground();
+  Status CheckFamiliesEndWithLog(SequenceNumber replayed_to, const std::string& where) const REQUIRES(mutex_);
 
   // --- db_close.cc ---
   Status CloseImpl(bool despite_pins);
@@ -123,13 +181,11 @@ class DBImpl final : public DB {
                   const Slice& value);
   Status PrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
   Status TryPrepareWrite(const WriteNeeds& needs) REQUIRES(write_mutex_);
-  bool IsFull(ColumnFamily* family) const REQUIRES(write_mutex_);
   bool HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const;
+  static bool AnyNeedsLook(const WriteNeeds& needs);
   Status FinishWrite(SequenceNumber last, bool needs_fence) REQUIRES(write_mutex_);
   void CountWrite(uint64_t user_bytes, bool logged) REQUIRES(write_mutex_);
   void InsertBatch(Slice records, SequenceNumber first) REQUIRES(write_mutex_);
-  Status SwitchMemTables(ColumnFamily* const* families, size_t count, uint64_t payload_bytes,
-                         ExtentAllocator::Use use) REQUIRES(write_mutex_);
   Status SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
   Status AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use, std::vector<Span>* spans)
       REQUIRES(mutex_);
@@ -137,13 +193,28 @@ class DBImpl final : public DB {
       REQUIRES(mutex_);
   Status StartSegment(Span span) REQUIRES(write_mutex_, mutex_);
   Status LogBatch(Slice records, SequenceNumber first, uint32_t count, bool sync) REQUIRES(write_mutex_);
-  void LetGoOfOldLog() REQUIRES(write_mutex_, mutex_);
+
+  // --- db_memtables.cc ---
+  Status MakeMemTableRoom(const WriteNeeds& needs, uint64_t payload_bytes, ExtentAllocator::Use use)
+      REQUIRES(write_mutex_);
+  Status SwitchMemTables(const std::vector<ColumnFamily*>& families, uint64_t payload_bytes,
+                         ExtentAllocator::Use use) REQUIRES(write_mutex_, mutex_);
+  void Freeze(const std::vector<ColumnFamily*>& families) REQUIRES(write_mutex_, mutex_);
   Status WaitForMemTableRoom(const ColumnFamily& family) REQUIRES(write_mutex_, mutex_);
+  Status WaitForFlushes(const std::function<bool()>& room) REQUIRES(mutex_);
+  uint64_t FirstLimit(const ColumnFamily& family) const REQUIRES(mutex_);
+  uint64_t ClaimedBytes() const REQUIRES(write_mutex_, mutex_);
+  ColumnFamily* FamilyToFreeze() const REQUIRES(write_mutex_, mutex_);
+  Status WaitForBudget(size_t steps) REQUIRES(write_mutex_, mutex_);
+  void RaiseLimit(ColumnFamily* family) REQUIRES(write_mutex_, mutex_);
+  void LetGoOfOldLog() REQUIRES(write_mutex_, mutex_);
 
   // --- db_read.cc ---
   Status GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
                  PinnableSlice* value) const;
-  Iterator* NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options) const;
+  Iterator* NewIteratorOf(const ColumnFamily& family, const ReadOptions& options) const;
+  Iterator* NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options, ViewPin pin,
+                              SequenceNumber sequence) const;
   Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify,
                     Entry* entry, bool* found) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
@@ -163,9 +234,11 @@ class DBImpl final : public DB {
   // --- db_flush.cc ---
   bool HasRunSlot(const ColumnFamily& family) const REQUIRES(mutex_);
   ColumnFamily* FamilyToFlush() const REQUIRES(mutex_);
+  bool FlushWaitsForSlot() const REQUIRES(mutex_);
   bool AnyFrozen() const REQUIRES(mutex_);
   void FlushFrozen(ColumnFamily* family) REQUIRES(mutex_);
   Status InstallFlush(ColumnFamily* family, const FlushJob& job, const PlacedRun& flushed) REQUIRES(mutex_);
+  void DiscardFlush(const PlacedRun& flushed);
   std::vector<SegmentRecord> RetireSegments(ManifestState* state) const REQUIRES(mutex_);
   void FreeSegment(const SegmentRecord& segment) REQUIRES(mutex_);
 
@@ -184,7 +257,7 @@ class DBImpl final : public DB {
   Status MoveRun(ColumnFamily* family, const MergePick& pick) REQUIRES(mutex_);
   MergeStep MakeMergeStep(const ColumnFamily& family, const MergePick& pick, MergeOrder order) const
       REQUIRES(mutex_);
-  bool IsPoolAtItsLargest() const;
+  bool IsPoolAtItsLargest() const REQUIRES(mutex_);
   uint64_t StepBytes(const ColumnFamily& family, const MergeStep& step) const REQUIRES(mutex_);
   Status InstallMerge(ColumnFamily* family, const MergeStep::Result& result) REQUIRES(mutex_);
   void DiscardMerge(const MergeStep::Result& result);
@@ -220,7 +293,7 @@ class DBImpl final : public DB {
   void JoinOutput(ColumnFamily* family, const MergePick& pick) REQUIRES(mutex_);
 
   // --- db_space.cc ---
-  uint64_t SpaceAhead() const;
+  uint64_t SpaceAhead() const REQUIRES(mutex_);
   bool PrepareSpace(bool* lacks_space) REQUIRES(mutex_);
   void HoldMergeSpace() REQUIRES(mutex_);
   bool ReleaseMergeSpace() REQUIRES(mutex_);
@@ -238,12 +311,16 @@ class DBImpl final : public DB {
   void Pace(const WriteNeeds& needs) REQUIRES(write_mutex_);
   void UpdatePace() REQUIRES(mutex_);
   void NoteUserShare() REQUIRES(mutex_);
+  WriteLoad MakeSharedWriteLoad() const REQUIRES(mutex_);
   WriteLoad MakeWriteLoad(const ColumnFamily& family) const REQUIRES(mutex_);
   void NoteMergeSpeed(const MergeStep::Result& result, std::chrono::steady_clock::time_point begin)
       REQUIRES(mutex_);
 
   // --- db_properties.cc ---
-  bool IntProperty(const ColumnFamily& family, const std::string& name, uint64_t* value) REQUIRES(mutex_);
+  bool PropertyOf(ColumnFamily* family, const std::string& name, std::string* value);
+  bool IntPropertyOf(const ColumnFamily& family, const std::string& name, uint64_t* value);
+  static bool FamilyIntProperty(const ColumnFamily& family, const std::string& name, uint64_t* value);
+  bool IntProperty(const std::string& name, uint64_t* value) REQUIRES(mutex_);
   std::string PmemCounters() const;
   Status CheckStructures() const REQUIRES(mutex_);
 
@@ -265,15 +342,16 @@ class DBImpl final : public DB {
   // Constant after Open.
   const std::string name_;
   const DBOptions options_;
-  const ColumnFamilyOptions default_options_;
-  DerivedSizes sizes_;
+  const std::vector<ColumnFamilyDescriptor> asked_families_;  // of Open
+  uint64_t segment_bytes_ = 0;  // of a log segment; one for a larger record is larger
   std::unique_ptr<InfoLog> log_;
   std::unique_ptr<Storage> storage_;  // null once closed
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<Manifest> manifest_;
   std::chrono::steady_clock::time_point opened_at_;
   SequenceNumber sequence_at_open_ = 0;
-  ColumnFamily* default_family_ = nullptr;  // families_[0]
+  ColumnFamily* default_family_ = nullptr;
+  std::unique_ptr<ColumnFamilyHandle> default_handle_;
 
   // Safe from any thread by themselves.
   std::atomic<SequenceNumber> last_sequence_{0};
@@ -308,7 +386,10 @@ class DBImpl final : public DB {
   CondVar progress_;  // others wait for background work to have got somewhere
   bool closed_ GUARDED_BY(mutex_) = false;
   ManifestState state_ GUARDED_BY(mutex_);
-  std::vector<ColumnFamilyRef> families_ GUARDED_BY(mutex_);  // their members: as column_family.h says
+  // Live ones. Changed with both locks, read with either. Their members: as column_family.h says.
+  std::vector<ColumnFamilyRef> families_;
+  std::set<ColumnFamilyHandleImpl*> handles_ GUARDED_BY(mutex_);
+  SharedSizes sizes_ GUARDED_BY(mutex_);
   SnapshotList snapshots_ GUARDED_BY(mutex_);
   SpeedMeter flush_speed_ GUARDED_BY(mutex_);
   SpeedMeter merge_speed_ GUARDED_BY(mutex_);

@@ -7,6 +7,20 @@ namespace pmlsm {
 
 Status DBImpl::Flush(const FlushOptions& options) { return FlushFamilies({default_family_}, options.wait); }
 
+Status DBImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
+  return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
+}
+
+Status DBImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamilyHandle*>& handles) {
+  std::vector<ColumnFamily*> families;
+  for (const ColumnFamilyHandle* handle : handles) {
+    families.push_back(nullptr);
+    Status s = FamilyOf(handle, &families.back());
+    if (!s.ok()) return s;
+  }
+  return FlushFamilies(families, options.wait);
+}
+
 // One after the other, but from one state of all of them.
 Status DBImpl::FlushFamilies(const std::vector<ColumnFamily*>& families, bool wait) {
   Status s = FreezeActive(families);
@@ -25,8 +39,10 @@ Status DBImpl::WaitForFlush(const ColumnFamily& family) {
   };
   NoteSpace();  // there may be some: tried at once
   work_.SignalAll();
-  while (pending() && background_error_.ok() && !FlushLacksSpace()) progress_.Wait(&mutex_);
+  while (pending() && background_error_.ok() && !family.dropped && !FlushLacksSpace())
+    progress_.Wait(&mutex_);
   if (!pending()) return Status::OK();
+  if (family.dropped) return DroppedError(family);
   return background_error_.ok() ? Status::NoSpace("memtables cannot be flushed", name_) : background_error_;
 }
 
@@ -36,10 +52,14 @@ Status DBImpl::FreezeActive(const std::vector<ColumnFamily*>& families) {
     MutexLock lock(&mutex_);
     return closed_ ? Status::Aborted("DB is closed", name_) : background_error_;
   }
+  for (const ColumnFamily* family : families) {
+    if (family->dropped) return DroppedError(*family);
+  }
   const bool any = std::any_of(families.begin(), families.end(),
                                [](const ColumnFamily* family) { return family->active_rep->entries() != 0; });
   if (!any) return Status::OK();
-  return SwitchMemTables(families.data(), families.size(), 0, ExtentAllocator::Use::kBackground);
+  MutexLock lock(&mutex_);
+  return SwitchMemTables(families, 0, ExtentAllocator::Use::kBackground);
 }
 
 Status DBImpl::WaitForCompact() {

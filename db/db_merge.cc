@@ -12,7 +12,7 @@ namespace pmlsm {
 bool DBImpl::MergeIfDue() {
   if (work_paused_ != 0 || !background_error_.ok() || merge_lacks_space_) return false;
   // What is in the log need not be flushed at any price.
-  if (closing_ && !(merge_for_space_ && unlogged_writes_)) return false;
+  if (closing_ && !(merge_for_space_ && unlogged_writes_) && !FlushWaitsForSlot()) return false;
   std::optional<DueMerge> due = PickDueMerge();
   if (!due && merge_for_space_) due = PickForSpace();
   if (!due && MergeTombstones()) return true;
@@ -87,8 +87,8 @@ Status DBImpl::MoveRun(ColumnFamily* family, const MergePick& pick) {
 
 // Before a step of a merge: waits while background work is paused.
 Status DBImpl::BeginStep(const ColumnFamily& family) {
-  while (work_paused_ != 0 && !cancel_merges_) work_.Wait(&mutex_);
-  if (cancel_merges_) return Status::ShutdownInProgress("merge cancelled");
+  while (work_paused_ != 0 && !cancel_merges_ && !family.dropped) work_.Wait(&mutex_);
+  if (cancel_merges_ || family.dropped) return Status::ShutdownInProgress("merge cancelled");
   return CheckSpaceForMerge();
 }
 
@@ -126,12 +126,13 @@ Status DBImpl::MergeAbove(const ColumnFamily& family, const MergePick& pick) {
 // Merges the picked runs step by step. Errors are noted here, too.
 Status DBImpl::MergeRuns(ColumnFamily* family, MergePick pick) {
   if (pick.moves) return MoveRun(family, pick);
+  const ColumnFamilyRef held = family->shared_from_this();  // it may be dropped meanwhile
   if (pick.output_number == 0) pick.output_number = state_.next_run_number++;
   family->picker.SetBusy(pick);
   ++merges_running_;
   const MergeChoice choice = family->merge_chooser.Choose(pick.output_level, pick.inputs.size());
-  log_->Write("merge: run %" PRIu64 " of level %d from %zu runs: %s", pick.output_number, pick.output_level,
-              pick.inputs.size(), choice.reason.c_str());
+  log_->Write("%smerge: run %" PRIu64 " of level %d from %zu runs: %s", family->log_prefix.c_str(),
+              pick.output_number, pick.output_level, pick.inputs.size(), choice.reason.c_str());
   JobContext context = MakeJobContext(family);
   context.destination = choice.destination;
   const auto begin = std::chrono::steady_clock::now();
@@ -146,12 +147,13 @@ Status DBImpl::MergeRuns(ColumnFamily* family, MergePick pick) {
     step.filters = filters;
     // What the step takes comes on top of what is kept free for writers.
     const bool grows = !IsPoolAtItsLargest();
+    const uint64_t grow_bytes = step.step_bytes + SpaceAhead();
     MergeStep::Result result;
     ++steps_running_;
     const auto step_begin = std::chrono::steady_clock::now();
     mutex_.Unlock();
     hooks.Reached(HookPoint::kMergeStepPicked);
-    if (grows) storage_->extents->GrowAhead(step.step_bytes + SpaceAhead()).PermitUncheckedError();
+    if (grows) storage_->extents->GrowAhead(grow_bytes).PermitUncheckedError();
     s = step.Execute(context, &counters_.merge_into[pick.output_level], &result);
     hooks.Reached(HookPoint::kMergeStepWritten);
     mutex_.Lock();
@@ -262,6 +264,10 @@ uint64_t DBImpl::StepBytes(const ColumnFamily& family, const MergeStep& step) co
 }
 
 Status DBImpl::InstallMerge(ColumnFamily* family, const MergeStep::Result& result) {
+  if (family->dropped) {
+    DiscardMerge(result);
+    return Status::ShutdownInProgress("merge cancelled");
+  }
   ManifestState next = state_;
   const VersionRef before = family->version;
   const VersionRef version = before->Apply(result.edit);

@@ -7,16 +7,13 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 #include <utility>
 
 #include "db/db_files.h"
 #include "db/db_impl.h"
-#include "db/wal_reader.h"
 #include "db/write_batch_format.h"
 #include "pmem/files.h"
 #include "pmem/pool_set_file.h"
-#include "util/check.h"
 #include "util/hooks.h"
 
 namespace pmlsm {
@@ -45,32 +42,86 @@ Status CheckDirectory(const std::string& name, bool create) {
   return Status::OK();
 }
 
-}  // namespace
-
-Status DB::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
-  return DBImpl::Open(options, name, db);
-}
-
-Status DB::Open(const Options& options, const std::string& name, DB** db) {
-  *db = nullptr;
-  std::unique_ptr<DB> opened;
-  Status s = DBImpl::Open(options, name, &opened);
-  if (s.ok()) *db = opened.release();
+// Locks the directory and opens the pool.
+Status OpenPool(const DBOptions& options, const std::string& name, bool create, Storage* storage) {
+  PoolOptions pool_options = MakePoolOptions(options, name);
+  pool_options.create = create;
+  Status s = CheckDirectory(name, create);
+  bool exists = false;
+  if (s.ok()) s = Pool::Exists(pool_options, &exists);
+  if (s.ok() && !exists && !create) s = Status::InvalidArgument("DB does not exist", name);
+  if (s.ok()) s = storage->lock.Acquire(LockFileName(name));
+  if (s.ok()) s = Pool::Open(pool_options, &storage->pool);
   return s;
 }
 
-DBImpl::DBImpl(const Options& options, const std::string& name)
-    : name_(name), options_(options), default_options_(options), storage_(std::make_unique<Storage>()) {}
+}  // namespace
 
-Status DBImpl::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
+Status DB::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* db) {
+  std::unique_ptr<DBImpl> opened;
+  Status s = DBImpl::Open(options, name, {{kDefaultColumnFamilyName, options}}, &opened);
+  *db = std::move(opened);
+  return s;
+}
+
+Status DB::Open(const Options& options, const std::string& name, DB** db) {
+  std::unique_ptr<DB> opened;
+  Status s = Open(options, name, &opened);
+  *db = opened.release();
+  return s;
+}
+
+Status DB::Open(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* db) {
+  handles->clear();
+  std::unique_ptr<DBImpl> opened;
+  Status s = DBImpl::Open(options, name, families, &opened);
+  if (s.ok()) *handles = opened->NewHandles(families);
+  *db = std::move(opened);
+  return s;
+}
+
+Status DB::Open(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, DB** db) {
+  std::unique_ptr<DB> opened;
+  Status s = Open(options, name, families, handles, &opened);
+  *db = opened.release();
+  return s;
+}
+
+Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,
+                              std::vector<std::string>* families) {
+  families->clear();
+  Storage storage;
+  Status s = OpenPool(options, name, false, &storage);
+  if (!s.ok()) return s;
+  ManifestState state;
+  bool found = false;
+  s = Manifest::Load(*storage.pool, &state, &found);
+  if (!s.ok()) return s;
+  for (const FamilyState& family : state.families) families->push_back(family.name);
+  if (!found) families->push_back(kDefaultColumnFamilyName);  // its creation was interrupted
+  return s;
+}
+
+DBImpl::DBImpl(const DBOptions& options, const std::string& name,
+               const std::vector<ColumnFamilyDescriptor>& families)
+    : name_(name), options_(options), asked_families_(families), storage_(std::make_unique<Storage>()) {}
+
+Status DBImpl::Open(const DBOptions& options, const std::string& name,
+                    const std::vector<ColumnFamilyDescriptor>& families, std::unique_ptr<DBImpl>* db) {
   db->reset();
   Status s = options.Validate();
+  if (s.ok()) s = CheckDescriptors(families);
   if (!s.ok()) return s;
-  std::unique_ptr<DBImpl> impl(new DBImpl(options, name));
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, families));
   s = impl->OpenStorage();
   if (s.ok()) s = impl->LoadState();
   if (s.ok()) s = impl->ReplayLog();
   if (s.ok()) s = impl->StartFirstSegment();
+  if (s.ok()) s = impl->CreateMissingFamilies();
   if (s.ok()) s = impl->WriteInfoFiles();
   if (s.ok()) {
     impl->StartBackground();
@@ -83,42 +134,36 @@ Status DBImpl::Open(const Options& options, const std::string& name, std::unique
 
 // Steps 1 and 2.
 Status DBImpl::OpenStorage() {
-  PoolOptions pool_options = MakePoolOptions(options_, name_);
-  Status s = CheckDirectory(name_, options_.create_if_missing);
+  const bool may_create = options_.create_if_missing;
+  Status s = CheckDirectory(name_, may_create);
   if (!s.ok()) return s;
   bool exists = false;
-  s = Pool::Exists(pool_options, &exists);
+  s = Pool::Exists(MakePoolOptions(options_, name_), &exists);
   if (!s.ok()) return s;
-  if (!exists && !options_.create_if_missing) {
+  if (!exists && !may_create) {
     return Status::InvalidArgument("DB does not exist (create_if_missing is false)", name_);
   }
   if (exists && options_.error_if_exists) {
     return Status::InvalidArgument("DB exists (error_if_exists is true)", name_);
   }
-  s = storage_->lock.Acquire(LockFileName(name_));
-  if (!s.ok()) return s;
-  pool_options.create = options_.create_if_missing;
-  s = Pool::Open(pool_options, &storage_->pool);
+  if (!exists && asked_families_.size() > 1 && !options_.create_missing_column_families) {
+    return MissingFamilyError(asked_families_);
+  }
+  s = OpenPool(options_, name_, may_create, storage_.get());
   if (!s.ok()) return s;
 
   Pool* const pool = storage_->pool.get();
   storage_->extents = std::make_unique<ExtentAllocator>(pool);
   log_ = std::make_unique<InfoLog>(InfoLogFileName(name_));
-  sizes_ = DerivedSizes(default_options_, pool->header());
+  for (const ColumnFamilyDescriptor& family : asked_families_) {
+    const DerivedSizes sizes(family.options, pool->header());
+    segment_bytes_ = std::max(segment_bytes_, sizes.segment_bytes);
+  }
   publisher_ = Publisher::New(options_.failure_atomicity, pool);
   manifest_ = std::make_unique<Manifest>(pool, publisher_.get(), pool->medium(), &counters_.manifest);
   MutexLock write_lock(&write_mutex_);
   wal_ = std::make_unique<WalWriter>(pool, pool->medium(), &counters_.log);
   return Status::OK();
-}
-
-// A family in its first state, without memtables and runs.
-ColumnFamilyRef DBImpl::MakeFamily(uint32_t id, const std::string& name, const ColumnFamilyOptions& options) {
-  const MergeChooser::Setting setting{storage_->pool->medium(), options_.failure_atomicity,
-                                      options_.merge_order, options_.merge_destination};
-  storage_->reads.push_back(std::make_unique<FamilyReads>());
-  return std::make_shared<ColumnFamily>(id, name, options, DerivedSizes(options, storage_->pool->header()),
-                                        setting, storage_->reads.back().get());
 }
 
 // Step 3.
@@ -127,16 +172,7 @@ Status DBImpl::LoadState() {
   bool found = false;
   Status s = Manifest::Load(*storage_->pool, &state_, &found);
   if (!s.ok()) return s;
-  families_ = {MakeFamily(kDefaultFamily, "default", default_options_)};
-  default_family_ = families_[0].get();
-  if (found) {
-    if (state_.families.size() != 1) return Status::NotSupported("more than one column family", name_);
-    s = LoadFamily(state_.families[0], default_family_);
-  } else {
-    ManifestState first = state_;
-    first.families.push_back(MakeFamilyState(*default_family_));
-    s = PublishVersion(default_family_, std::make_shared<const Version>(default_options_.num_levels), &first);
-  }
+  s = found ? LoadFamilies() : PublishFirstState();
   if (!s.ok()) return s;
   last_sequence_ = state_.last_sequence;
   next_table_number_ = state_.next_table_number;
@@ -144,112 +180,8 @@ Status DBImpl::LoadState() {
     s = storage_->extents->MarkUsed({segment.offset, segment.bytes});
     if (!s.ok()) return s;
   }
-  storage_->extents->SetReserve(sizes_.reserve_bytes, sizes_.flush_bytes);
+  UpdateSharedSizes();
   return s;
-}
-
-// Of a new family, without runs.
-FamilyState DBImpl::MakeFamilyState(const ColumnFamily& family) {
-  FamilyState state;
-  state.id = family.id;
-  state.name = family.name;
-  state.comparator = family.options.comparator->Name();
-  return state;
-}
-
-Status DBImpl::CheckComparator(const std::string& stored, const ColumnFamily& family) const {
-  if (stored == family.options.comparator->Name()) return Status::OK();
-  return Status::InvalidArgument("comparator: the DB was made with \"" + stored + "\", options have \"" +
-                                     family.options.comparator->Name() + "\"",
-                                 name_);
-}
-
-Status DBImpl::LoadFamily(const FamilyState& stored, ColumnFamily* family) {
-  Status s = CheckComparator(stored.comparator, *family);
-  if (!s.ok()) return s;
-  const int levels = std::max<int>(family->options.num_levels, static_cast<int>(stored.levels.size()));
-  const TableOptions table_options{family->options.comparator, family->options.node_bytes,
-                                   family->options.filter_bits_per_key};
-  VersionEdit edit;
-  for (size_t level = 0; level < stored.levels.size(); ++level) {
-    for (const uint64_t offset : stored.levels[level]) {
-      if (offset == 0) continue;
-      PlacedRun placed;
-      std::vector<Span> spans;
-      s = Run::Open(table_options, *storage_->pool, storage_->extents.get(), offset, &placed.run, &spans);
-      for (size_t i = 0; s.ok() && i < spans.size(); ++i) s = storage_->extents->MarkUsed(spans[i]);
-      if (!s.ok()) return s;
-      placed.descriptor = spans[0];
-      edit.added.push_back({static_cast<int>(level), std::move(placed)});
-    }
-  }
-  family->version = Version(levels).Apply(edit);
-  return Status::OK();
-}
-
-// Step 4. Replayed memtables keep their segments in the manifest until they are flushed.
-Status DBImpl::ReplayLog() {
-  MutexLock write_lock(&write_mutex_);
-  MutexLock lock(&mutex_);
-  const uint64_t first_segment =
-      state_.segments.empty() ? state_.next_segment_number : state_.segments[0].number;
-  for (const ColumnFamilyRef& family : families_) family->StartMemTable(first_segment);
-
-  WalReader reader(storage_->pool.get(), state_.segments, state_.clean_end);
-  WalReader::Record record;
-  uint64_t records = 0;
-  std::set<uint64_t> replayed;  // segments
-  while (reader.Next(&record)) {
-    const SequenceNumber last = record.first_sequence + record.count - 1;
-    if (last > state_.families[0].flushed_sequence) {
-      ReplayRecord(record.segment, record.first_sequence, record.payload);
-      for (uint64_t number = record.segment; number <= record.last_segment; ++number) replayed.insert(number);
-      ++records;
-    }
-    last_sequence_ = std::max(last_sequence_.load(), last);
-  }
-  // Exactly where the records that count end: the next open takes it for the end of the last of these
-  // segments.
-  log_end_ = state_.segments.empty() ? std::max(log_end_, state_.clean_end) : reader.end_position();
-  log_->Write("log: %" PRIu64 " records replayed, %" PRIu64 " bytes behind the end dropped; %s", records,
-              reader.dropped_bytes(),
-              reader.end() == WalReader::End::kClean ? "whole" : reader.detail().c_str());
-
-  const bool torn = reader.end() == WalReader::End::kTornTail;
-  const bool damaged = reader.end() == WalReader::End::kDamage;
-  const WALRecoveryMode mode = options_.wal_recovery_mode;
-  if ((damaged && mode != WALRecoveryMode::kPointInTimeRecovery) ||
-      (torn && mode == WALRecoveryMode::kAbsoluteConsistency)) {
-    return Status::Corruption(
-        "log", reader.detail() + ": record does not verify (wal_recovery_mode is " + ToString(mode) + ")");
-  }
-  DropSegmentsBut(replayed);
-  return Status::OK();
-}
-
-// Segments of which nothing was replayed: empty ones, left by opens that did not write, and those behind the
-// place where point-in-time recovery stopped. Step 5 publishes a manifest without them; until then nothing is
-// written to their space.
-void DBImpl::DropSegmentsBut(const std::set<uint64_t>& replayed) {
-  std::vector<SegmentRecord> kept;
-  for (const SegmentRecord& segment : state_.segments) {
-    if (replayed.count(segment.number) != 0) {
-      kept.push_back(segment);
-    } else {
-      storage_->extents->Free({segment.offset, segment.bytes});
-    }
-  }
-  state_.segments = std::move(kept);
-}
-
-void DBImpl::ReplayRecord(uint64_t segment, SequenceNumber first_sequence, Slice records) {
-  for (const ColumnFamilyRef& family : families_) {
-    const MemTableRep& rep = *family->active_rep;
-    if (rep.ApproximateBytes() < family->sizes.write_buffer_bytes || rep.entries() == 0) continue;
-    family->FreezeMemTable(first_sequence - 1);
-    family->StartMemTable(segment);
-  }
-  InsertBatch(records, first_sequence);
 }
 
 // Step 5. What was replayed is frozen, so that the new segment belongs to a new memtable.
@@ -262,25 +194,42 @@ Status DBImpl::StartFirstSegment() {
     if (family->active_rep->entries() != 0) {
       family->FreezeMemTable(last_sequence_.load());
       family->StartMemTable(wal_->segment().number);
+    } else {
+      family->active->first_segment = wal_->segment().number;  // nothing of it was replayed
     }
     family->InstallView();
   }
+  UpdateSharedSizes();  // and limits of memtables
   UpdatePace();
+  default_handle_.reset(NewHandle(families_[0]));
   hooks.Reached(HookPoint::kRecoveryPublished);
   return s;
 }
 
-std::string DBImpl::OptionsText() const {
-  return options_.ToString() + default_family_->options.ToString() + default_family_->sizes.ToString();
+// The DB's and a family's.
+std::string DBImpl::OptionsText(const ColumnFamily& family) const {
+  return options_.ToString() + "derived.segment_bytes=" + std::to_string(segment_bytes_) + "\n" +
+         sizes_.ToString() + family.options.ToString() + family.sizes.ToString();
 }
 
-Status DBImpl::WriteInfoFiles() const {
+// The DB's and all families', the default one first.
+std::string DBImpl::AllOptionsText() const {
+  std::string text = OptionsText(*default_family_);
+  for (const ColumnFamilyRef& family : families_) {
+    if (family->id == kDefaultFamily) continue;
+    text += "[" + family->name + "]\n" + family->options.ToString() + family->sizes.ToString();
+  }
+  return text;
+}
+
+Status DBImpl::WriteInfoFiles() {
+  MutexLock lock(&mutex_);
   char identity[2 * sizeof(PoolHeader::identity) + 1];
   for (size_t i = 0; i < sizeof(PoolHeader::identity); ++i) {
     snprintf(identity + 2 * i, 3, "%02x", storage_->pool->header().identity[i]);
   }
   Status s = WriteFileAtomically(IdentityFileName(name_), std::string(identity) + "\n");
-  if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), OptionsText());
+  if (s.ok()) s = WriteFileAtomically(OptionsFileName(name_), AllOptionsText());
   // For people only: a full disk must not keep a DB shut.
   if (s.IsNoSpace()) {
     log_->Write("open: %s", s.ToString().c_str());
@@ -288,7 +237,7 @@ Status DBImpl::WriteInfoFiles() const {
   }
   log_->Write("open: %s, medium %s, last sequence %" PRIu64 ", format %u", name_.c_str(),
               pmlsm::ToString(storage_->pool->medium()), last_sequence_.load(), kFormatVersion);
-  log_->Write("options:\n%s", OptionsText().c_str());
+  log_->Write("options:\n%s", AllOptionsText().c_str());
   return s;
 }
 

@@ -28,7 +28,7 @@ void DBImpl::Pace(const WriteNeeds& needs) {
   if (write_blocked_.load(std::memory_order_relaxed)) return;
   const bool makes_room =
       needs.only_deletes &&
-      !storage_->extents->HasRoom(needs.families[0]->sizes.write_buffer_bytes, ExtentAllocator::Use::kWrite);
+      !storage_->extents->HasRoom(needs.family->sizes.write_buffer_bytes, ExtentAllocator::Use::kWrite);
   if (makes_room) return;
   const uint64_t nanos = pacer_.Pay(needs.payload_bytes);
   if (nanos != 0) stall_micros_.fetch_add(nanos / 1000, std::memory_order_relaxed);
@@ -39,6 +39,7 @@ void DBImpl::Pace(const WriteNeeds& needs) {
 void DBImpl::UpdatePace() {
   const bool stands_still = flush_lacks_space_ || merge_lacks_space_ || !background_error_.ok() || stopping_;
   WriteRooms rooms;
+  if (!stands_still && sizes_.shares_memtables) rooms = FindWriteRooms(MakeSharedWriteLoad());
   for (const ColumnFamilyRef& family : families_) {
     if (stands_still) break;
     const WriteRooms own = FindWriteRooms(MakeWriteLoad(*family));
@@ -53,10 +54,33 @@ void DBImpl::NoteUserShare() {
   const uint64_t user_bytes = user_bytes_written_.load(std::memory_order_relaxed);
   uint64_t memtable_bytes = 0;
   for (const ColumnFamilyRef& family : families_) memtable_bytes += family->active_rep->ApproximateBytes();
-  user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
-                                  static_cast<double>(memtable_bytes - memtable_bytes_at_switch_));
+  if (memtable_bytes > memtable_bytes_at_switch_) {  // fewer if families were dropped
+    user_share_ = std::min(1.0, static_cast<double>(user_bytes - user_bytes_at_switch_) /
+                                    static_cast<double>(memtable_bytes - memtable_bytes_at_switch_));
+  }
   user_bytes_at_switch_ = user_bytes;
   memtable_bytes_at_switch_ = memtable_bytes;
+}
+
+// The budget of all memtables, taken for one that is the last: what it has left once most of it is in use.
+WriteLoad DBImpl::MakeSharedWriteLoad() const {
+  WriteLoad load;
+  uint64_t used = 0;
+  uint64_t frozen = 0;
+  for (const ColumnFamilyRef& family : families_) {
+    used += family->active->rep->ApproximateBytes();
+    frozen += family->FrozenBytes();
+  }
+  used += frozen;
+  const bool most = 4 * used > 3 * sizes_.memtables_bytes;
+  load.frozen = most && frozen != 0 ? 1 : 0;
+  load.frozen_max = 1;
+  load.memtable_bytes = sizes_.memtables_bytes;
+  load.active_room_bytes = sizes_.memtables_bytes - std::min(used, sizes_.memtables_bytes);
+  load.flush_left_bytes = frozen;
+  load.user_share = user_share_;
+  load.flush_speed = flush_speed_.bytes_per_second();
+  return load;
 }
 
 WriteLoad DBImpl::MakeWriteLoad(const ColumnFamily& family) const {

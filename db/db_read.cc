@@ -54,6 +54,22 @@ Status DBImpl::GetFrom(const ColumnFamily& family, const ReadOptions& options, c
   return s.ok() ? Status::NotFound() : s;
 }
 
+Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   PinnableSlice* value) {
+  value->Reset();
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  return s.ok() ? GetFrom(*family, options, key, value) : s;
+}
+
+Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   std::string* value) {
+  PinnableSlice pinned;
+  Status s = Get(options, handle, key, &pinned);
+  if (s.ok()) value->assign(pinned.data(), pinned.size());
+  return s;
+}
+
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
   PinnableSlice pinned;
   Status s = Get(options, key, &pinned);
@@ -61,15 +77,48 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* va
   return s;
 }
 
-Iterator* DBImpl::NewIterator(const ReadOptions& options) {
-  return NewFamilyIterator(*default_family_, options);
+Iterator* DBImpl::NewIterator(const ReadOptions& options) { return NewIteratorOf(*default_family_, options); }
+
+Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  return s.ok() ? NewIteratorOf(*family, options) : NewErrorIterator(s);
 }
 
-Iterator* DBImpl::NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options) const {
+// Memtables are switched under mutex_: until it is let go, all views hold whatever is at or below the number read here.
+Status DBImpl::NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
+                            std::vector<Iterator*>* iterators) {
+  iterators->clear();
+  std::vector<ColumnFamily*> families;
+  for (const ColumnFamilyHandle* handle : handles) {
+    families.push_back(nullptr);
+    Status s = FamilyOf(handle, &families.back());
+    if (!s.ok()) return s;
+  }
+  std::vector<ViewPin> pins;
+  SequenceNumber sequence = 0;
+  {
+    MutexLock lock(&mutex_);
+    if (closed_) return Status::Aborted("DB is closed", name_);
+    for (ColumnFamily* family : families) pins.push_back(family->reads->views.Pin());
+    sequence = ReadSequence(options);
+  }
+  for (size_t i = 0; i < families.size(); ++i) {
+    iterators->push_back(NewFamilyIterator(*families[i], options, pins[i], sequence));
+  }
+  return Status::OK();
+}
+
+Iterator* DBImpl::NewIteratorOf(const ColumnFamily& family, const ReadOptions& options) const {
   const ViewPin pin = family.reads == nullptr ? ViewPin() : family.reads->views.Pin();
   if (pin.view == nullptr) return NewErrorIterator(Status::Aborted("DB is closed", name_));
   hooks.Reached(HookPoint::kViewTaken);
-  const SequenceNumber sequence = ReadSequence(options);
+  return NewFamilyIterator(family, options, pin, ReadSequence(options));
+}
+
+// Takes over the pin.
+Iterator* DBImpl::NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options, ViewPin pin,
+                                    SequenceNumber sequence) const {
   const ReadView& view = *pin.view;
   std::vector<std::unique_ptr<InternalIterator>> sources;
   sources.reserve(1 + view.frozen.size() + view.version->run_count());

@@ -19,7 +19,7 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
   ExtentAllocator* const extents = storage_->extents.get();
   const uint64_t ahead = SpaceAhead();
   const bool wants_spare = spare_segments_.size() < kSpareSegments &&
-                           extents->HasRoom(sizes_.segment_bytes, ExtentAllocator::Use::kWrite);
+                           extents->HasRoom(segment_bytes_, ExtentAllocator::Use::kWrite);
   HoldMergeSpace();
   const bool wants_growth =
       extents->free_bytes() < ahead && extents->HasRoom(ahead, ExtentAllocator::Use::kWrite);
@@ -27,7 +27,7 @@ bool DBImpl::PrepareSpace(bool* lacks_space) {
   mutex_.Unlock();
   Span span;
   const bool got_spare =
-      wants_spare && extents->Allocate(sizes_.segment_bytes, ExtentAllocator::Use::kWrite, &span).ok();
+      wants_spare && extents->Allocate(segment_bytes_, ExtentAllocator::Use::kWrite, &span).ok();
   if (got_spare) storage_->pool->Prefault(span);
   const bool grew = wants_growth && extents->GrowAhead(ahead).ok();
   mutex_.Lock();
@@ -82,11 +82,7 @@ void DBImpl::NoteSpace() {
 bool DBImpl::FlushLacksSpace() {
   constexpr int kTries = 3;
   if (merges_running_ != 0) return false;
-  const bool waits_for_slot = std::any_of(families_.begin(), families_.end(),
-                                          [this](const ColumnFamilyRef& family) NO_THREAD_SAFETY_ANALYSIS {
-                                            return !family->frozen.empty() && !HasRunSlot(*family);
-                                          });
-  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && waits_for_slot);
+  const bool stuck = flush_tries_without_space_ >= kTries || (merge_lacks_space_ && FlushWaitsForSlot());
   return stuck && !SpaceCameBack();
 }
 

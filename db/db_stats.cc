@@ -137,9 +137,11 @@ MediaFigures DBImpl::MakeMediaFigures(const ColumnFamily& family) const {
     figures.level_lines.push_back(Read(merged).lines_flushed);
   }
   figures.level_lines[0] += figures.flush.lines_flushed;
-  figures.run_bytes = family.version->bytes();
-  for (const Run* run : family.version->newest_first()) {
-    figures.largest_run_bytes = std::max(figures.largest_run_bytes, run->bytes());
+  for (const ColumnFamilyRef& each : families_) {
+    uint64_t largest = 0;
+    for (const Run* run : each->version->newest_first()) largest = std::max(largest, run->bytes());
+    figures.run_bytes += each->version->bytes();
+    figures.largest_run_bytes += largest;
   }
   figures.dropped_share = family.compaction_stats.DroppedShare();
   return figures;

@@ -73,6 +73,7 @@ bool DBImpl::MergeTombstones() {
 }
 
 bool DBImpl::MergeTombstones(ColumnFamily* family) {
+  const ColumnFamilyRef held = family->shared_from_this();  // it may be dropped meanwhile
   const std::optional<KeyBounds> bounds = DenseRange(*family);
   const SequenceNumber oldest = snapshots_.Oldest();
   SequenceNumber newest = 0;  // of the runs that it can merge
@@ -82,6 +83,7 @@ bool DBImpl::MergeTombstones(ColumnFamily* family) {
   ++family->merges_paused;
   const Status s = MergeRange(family, *bounds, *all);
   --family->merges_paused;
+  if (family->dropped) return false;
   family->tombstone_merge_snapshot = oldest;
   family->tombstones_left = 0;
   for (const Run* run : family->version->newest_first()) {

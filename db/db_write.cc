@@ -2,7 +2,6 @@
 // the fence comes after the memtable insert, so that the record is on its way to the medium while the index
 // is searched. The entry stays invisible until last_sequence_ covers it, which happens after the fence.
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <utility>
 
@@ -18,8 +17,23 @@ uint64_t RandomSalt() {
   return generator();
 }
 
-// All that can be wrong with a batch, before the first byte is logged; and what it needs.
-Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs) {
+// The families that a batch writes to, by ID.
+struct BatchFamilies {
+  bool uses_default = false;
+  std::vector<uint32_t> others;  // each once
+
+  void Add(uint32_t id) {
+    if (id == kDefaultFamily) {
+      uses_default = true;
+    } else if (std::find(others.begin(), others.end(), id) == others.end()) {
+      others.push_back(id);
+    }
+  }
+};
+
+// All that can be wrong with a batch, before the first byte is logged, but for families that are not there; and what
+// it needs.
+Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs, BatchFamilies* families) {
   const std::string& rep = batch.Data();
   if (rep.size() < kBatchHeaderBytes) return Status::Corruption("write batch", "shorter than its header");
   if (rep.size() > kMaxBatchBytes) {
@@ -35,8 +49,8 @@ Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs) {
     Status s = TakeBatchRecord(&records, &record);
     if (s.ok()) s = CheckKeyBytes(record.key);
     if (s.ok()) s = CheckValueBytes(record.value);
-    if (s.ok()) s = CheckFamily(record.family);
     if (!s.ok()) return s;
+    families->Add(record.family);
     if (record.type != ValueType::kDeletion) needs->only_deletes = false;
     needs->largest_value_bytes = std::max(needs->largest_value_bytes, record.value.size());
   }
@@ -52,25 +66,44 @@ Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& v
   return s.ok() ? WriteOne(options, default_family_, ValueType::kValue, key, value) : s;
 }
 
+Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   const Slice& value) {
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  if (s.ok()) s = CheckKeyBytes(key);
+  if (s.ok()) s = CheckValueBytes(value);
+  return s.ok() ? WriteOne(options, family, ValueType::kValue, key, value) : s;
+}
+
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
   Status s = CheckKeyBytes(key);
   return s.ok() ? WriteOne(options, default_family_, ValueType::kDeletion, key, Slice()) : s;
 }
 
+Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) {
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  if (s.ok()) s = CheckKeyBytes(key);
+  return s.ok() ? WriteOne(options, family, ValueType::kDeletion, key, Slice()) : s;
+}
+
 Status DBImpl::WriteOne(const WriteOptions& options, ColumnFamily* family, ValueType type, const Slice& key,
                         const Slice& value) {
-  WriteNeeds needs(&family, 1);
+  WriteNeeds needs(family);
   needs.payload_bytes = BatchRecordBytes(type, family->id, key, value);
   needs.uses_log = !options.disableWAL;
   needs.only_deletes = type == ValueType::kDeletion;
   const uint64_t payload_bytes = needs.payload_bytes;
-  if (LogRecordBytes(payload_bytes) > sizes_.segment_bytes) {
+  if (LogRecordBytes(payload_bytes) > segment_bytes_) {
     // It may need several parts.
-    WriteBatch batch(kBatchHeaderBytes + payload_bytes);
-    Status s = type == ValueType::kDeletion ? batch.Delete(key) : batch.Put(key, value);
-    return s.ok() ? Write(options, &batch) : s;
+    std::string rep(kBatchHeaderBytes + payload_bytes, '\0');
+    StoreFixed<uint32_t>(rep.data() + kBatchCountPlace, 1);
+    StoreBatchRecord(rep.data() + kBatchHeaderBytes, type, family->id, key, value);
+    WriteBatch batch(std::move(rep));
+    return Write(options, &batch);
   }
   MutexLock lock(&write_mutex_);
+  if (family->dropped.load(std::memory_order_relaxed)) return DroppedError(*family);
   Status s = PrepareWrite(needs);
   if (!s.ok()) return s;
   const SequenceNumber sequence = last_sequence_.load(std::memory_order_relaxed) + 1;
@@ -85,12 +118,26 @@ Status DBImpl::WriteOne(const WriteOptions& options, ColumnFamily* family, Value
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (batch == nullptr) return Status::InvalidArgument("write batch = null", "must be a batch");
-  WriteNeeds needs(&default_family_, 1);
+  WriteNeeds needs(default_family_);
   needs.uses_log = !options.disableWAL;
-  Status s = CheckBatch(*batch, &needs);
+  BatchFamilies ids;
+  Status s = CheckBatch(*batch, &needs, &ids);
   if (!s.ok()) return s;
   const Slice records(batch->Data().data() + kBatchHeaderBytes, batch->Data().size() - kBatchHeaderBytes);
   MutexLock lock(&write_mutex_);
+  std::vector<ColumnFamily*> families;
+  if (!ids.others.empty()) {
+    if (ids.uses_default) families.push_back(default_family_);
+    for (const uint32_t id : ids.others) {
+      families.push_back(FindLive(id));
+      if (families.back() == nullptr) {
+        return Status::InvalidArgument(
+            "write batch", "column family " + std::to_string(id) + " does not exist or was dropped");
+      }
+    }
+    needs.family = families[0];
+    needs.families = &families;
+  }
   s = PrepareWrite(needs);
   if (!s.ok() || records.empty()) return s;
   const SequenceNumber first = last_sequence_.load(std::memory_order_relaxed) + 1;
@@ -135,11 +182,13 @@ void DBImpl::CountWrite(uint64_t user_bytes, bool logged) {
 }
 
 void DBImpl::InsertBatch(Slice records, SequenceNumber first) {
+  ColumnFamily* family = default_family_;
   for (SequenceNumber sequence = first; !records.empty(); ++sequence) {
     BatchRecord record;
     const Status s = TakeBatchRecord(&records, &record);
     CHECK(s.ok());  // it was checked before it was logged
-    default_family_->active_rep->Insert(record.key, MakeTag(sequence, record.type), record.value);
+    if (record.family != family->id) family = FindLive(record.family);
+    family->active_rep->Insert(record.key, MakeTag(sequence, record.type), record.value);
   }
 }
 
@@ -186,79 +235,44 @@ Status DBImpl::TryPrepareWrite(const WriteNeeds& needs) {
   }
   if (!needs.uses_log) unlogged_writes_.store(true, std::memory_order_relaxed);
   const auto use = needs.only_deletes ? ExtentAllocator::Use::kDelete : ExtentAllocator::Use::kWrite;
-  if (!HasRoomForLarge(needs, use)) {
+  const bool large =
+      needs.families != nullptr || needs.payload_bytes > needs.family->sizes.write_buffer_bytes;
+  if (large && !HasRoomForLarge(needs, use)) {
     return Status::NoSpace("write of " + std::to_string(needs.payload_bytes) + " bytes", name_);
   }
   const uint64_t payload_bytes = needs.uses_log ? needs.payload_bytes : 0;
-  bool full = false;
-  for (size_t i = 0; i < needs.family_count; ++i) full |= IsFull(needs.families[i]);
-  if (full) return SwitchMemTables(needs.families, needs.family_count, payload_bytes, use);
+  const bool look = needs.families == nullptr ? needs.family->NeedsLook() : AnyNeedsLook(needs);
+  if (look) return MakeMemTableRoom(needs, payload_bytes, use);
   if (!wal_->Fits(payload_bytes)) {
     MutexLock lock(&mutex_);
-    return SwitchSegment(payload_bytes, use);
+    Status s = SwitchSegment(payload_bytes, use);
+    if (s.ok()) LetGoOfOldLog();
+    return s;
   }
   return Status::OK();
 }
 
-// Whether the family wants a new memtable.
-bool DBImpl::IsFull(ColumnFamily* family) const {
-  const size_t entries = family->active_rep->entries();
-  return (family->active_rep->ApproximateBytes() >= family->sizes.write_buffer_bytes && entries != 0) ||
-         family->reads->scans.WantsFlush(entries);
+bool DBImpl::AnyNeedsLook(const WriteNeeds& needs) {
+  return std::any_of(needs.families->begin(), needs.families->end(),
+                     [](const ColumnFamily* family) { return family->NeedsLook(); });
 }
 
 // For its log record and its tables. What is smaller than a memtable is covered by the reserve.
 bool DBImpl::HasRoomForLarge(const WriteNeeds& needs, ExtentAllocator::Use use) const {
   constexpr uint64_t kTableOverheadMax = 256 << 10;  // around a single large value: key, index, filter
   const ExtentAllocator& extents = *storage_->extents;
-  uint64_t memtable_bytes = UINT64_MAX;
-  uint64_t table_bytes = UINT64_MAX;
-  for (size_t i = 0; i < needs.family_count; ++i) {
-    memtable_bytes = std::min(memtable_bytes, needs.families[i]->sizes.write_buffer_bytes);
-    table_bytes = std::min(table_bytes, needs.families[i]->sizes.table_bytes);
+  uint64_t memtable_bytes = needs.family->sizes.write_buffer_bytes;
+  uint64_t table_bytes = needs.family->sizes.table_bytes;
+  if (needs.families != nullptr) {
+    for (const ColumnFamily* family : *needs.families) {
+      memtable_bytes = std::min(memtable_bytes, family->sizes.write_buffer_bytes);
+      table_bytes = std::min(table_bytes, family->sizes.table_bytes);
+    }
   }
   if (needs.payload_bytes <= memtable_bytes) return true;
   if (!extents.HasRoomInPieces(2 * needs.payload_bytes + needs.payload_bytes / 4, use)) return false;
   return needs.largest_value_bytes <= table_bytes ||
          extents.HasRoom(needs.largest_value_bytes + kTableOverheadMax, use);
-}
-
-// Freezes the active memtables that hold something, and starts new ones with one new log segment.
-Status DBImpl::SwitchMemTables(ColumnFamily* const* families, size_t count, uint64_t payload_bytes,
-                               ExtentAllocator::Use use) {
-  MutexLock lock(&mutex_);
-  Status s;
-  for (size_t i = 0; s.ok() && i < count; ++i) s = WaitForMemTableRoom(*families[i]);
-  if (s.ok()) s = SwitchSegment(payload_bytes, use);
-  if (!s.ok()) return s;
-  NoteUserShare();
-  for (size_t i = 0; i < count; ++i) {
-    if (families[i]->active_rep->entries() == 0) continue;
-    memtable_bytes_at_switch_ -= families[i]->active_rep->ApproximateBytes();
-    families[i]->FreezeMemTable(last_sequence_.load(std::memory_order_relaxed));
-    families[i]->StartMemTable(wal_->segment().number);
-    families[i]->InstallView();
-  }
-  UpdatePace();
-  work_.SignalAll();
-  return Status::OK();
-}
-
-// Waits until one more memtable may be frozen.
-Status DBImpl::WaitForMemTableRoom(const ColumnFamily& family) {
-  const auto room = [&family] {
-    return family.frozen.size() + 1 < static_cast<size_t>(family.options.max_write_buffer_number);
-  };
-  if (room()) return Status::OK();
-  const auto begin = std::chrono::steady_clock::now();
-  while (!room() && background_error_.ok() && !FlushLacksSpace()) {
-    work_.SignalAll();
-    progress_.Wait(&mutex_);
-  }
-  const auto waited = std::chrono::steady_clock::now() - begin;
-  stall_micros_ += std::chrono::duration_cast<std::chrono::microseconds>(waited).count();
-  if (!background_error_.ok()) return background_error_;
-  return room() ? Status::OK() : Status::NoSpace("memtables cannot be flushed", name_);
 }
 
 // Goes on in a new log segment that has room for payload_bytes, or for the first part of it (see LogBatch).
@@ -271,7 +285,6 @@ Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
     return s;
   }
   s = StartSegment(spans[0]);
-  if (s.ok()) LetGoOfOldLog();
   for (size_t i = spans.size(); i-- > 1;) {
     if (s.ok()) {
       next_segments_.push_back(spans[i]);
@@ -282,19 +295,11 @@ Status DBImpl::SwitchSegment(uint64_t payload_bytes, ExtentAllocator::Use use) {
   return s;
 }
 
-// At the start of a segment, between two writes: what is logged of the empty memtables from now on is in it. So
-// a family that is not written to does not hold the log.
-void DBImpl::LetGoOfOldLog() {
-  for (const ColumnFamilyRef& family : families_) {
-    if (family->active_rep->entries() == 0) family->active->first_segment = wal_->segment().number;
-  }
-}
-
 // One span for a record of payload_bytes, of the usual size or, where free space is in small pieces, a
 // smaller one; several for a large record that no piece holds. All or nothing.
 Status DBImpl::AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use, std::vector<Span>* spans) {
   const uint64_t record_bytes = LogRecordBytes(payload_bytes);
-  const uint64_t usual = std::max(sizes_.segment_bytes, record_bytes);
+  const uint64_t usual = std::max(segment_bytes_, record_bytes);
   constexpr uint64_t kLeastShare = 8;  // much smaller segments would be too many for the manifest
   Span span;
   // A spare one costs no space; what is written to it will, once it is flushed.
@@ -307,13 +312,13 @@ Status DBImpl::AllocateSegments(uint64_t payload_bytes, ExtentAllocator::Use use
   Status s = storage_->extents->AllocateUpTo(usual, std::max(record_bytes, usual / kLeastShare), use, &span);
   if (s.ok()) spans->push_back(span);
   if (!s.IsNoSpace()) return s;
-  return record_bytes <= sizes_.segment_bytes ? s : AllocatePieces(record_bytes, use, spans);
+  return record_bytes <= segment_bytes_ ? s : AllocatePieces(record_bytes, use, spans);
 }
 
 Status DBImpl::AllocatePieces(uint64_t record_bytes, ExtentAllocator::Use use, std::vector<Span>* spans) {
   // More pieces would cost more than they are worth, and a line of the manifest each.
   constexpr uint64_t kPiecesMax = 128;
-  const uint64_t piece_min = std::max(sizes_.segment_bytes, record_bytes / kPiecesMax);
+  const uint64_t piece_min = std::max(segment_bytes_, record_bytes / kPiecesMax);
   for (uint64_t left = record_bytes; left > 0;) {
     Span span;
     Status s = storage_->extents->AllocateUpTo(left, std::min(left, piece_min), use, &span);

@@ -14,9 +14,9 @@ struct MediaFigures {
   PersistCounts log, flush, merge, manifest;
   std::vector<uint64_t> level_lines;  // 64 B lines that flushes and merges wrote into each level
 
-  uint64_t run_bytes = 0;
-  uint64_t largest_run_bytes = 0;
-  double dropped_share = 0;  // of the entries that merges have read: duplicates, and deletions
+  uint64_t run_bytes = 0;          // of all column families
+  uint64_t largest_run_bytes = 0;  // of each family's largest one
+  double dropped_share = 0;        // of the entries that merges have read: duplicates, and deletions
 };
 
 // A line a class of stores: its bytes, 64 B lines, 256 B blocks, fences, and its write amplification at the medium

@@ -24,9 +24,10 @@ class ScanFeedback {
   // Of an iterator's whole life, so that iterators share no counter while they move.
   void NoteIterator(uint64_t skipped) { skipped_.fetch_add(skipped, std::memory_order_relaxed); }
 
-  // Asked by writers. `entries`: of the active memtable. Forgets the wish if it cannot help.
+  // Asked by writers, and then, `entries`: of the active memtable. Forgets the wish if it cannot help.
+  bool HasWish() const { return wants_flush_.load(std::memory_order_relaxed); }
   bool WantsFlush(size_t entries) {
-    if (!wants_flush_.load(std::memory_order_relaxed)) return false;
+    if (!HasWish()) return false;
     wants_flush_.store(false, std::memory_order_relaxed);
     return entries >= kSkipsMax;
   }

@@ -39,7 +39,12 @@ void Sweep() {
 
 size_t Storage::Reclaim() {
   size_t left = 0;
-  for (const auto& family : reads) left += family->views.Reclaim();
+  const auto done = [&left](const std::unique_ptr<FamilyReads>& family) {
+    const size_t views = family->views.Reclaim();
+    left += views;
+    return family->closed && views == 0;
+  };
+  reads.erase(std::remove_if(reads.begin(), reads.end(), done), reads.end());
   return left;
 }
 

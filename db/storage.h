@@ -22,6 +22,7 @@ namespace pmlsm {
 struct FamilyReads {
   ScanFeedback scans;
   ViewPool views;
+  bool closed = false;  // no new readers; as ViewPool's lists, under the DB's mutex
 };
 
 struct Storage {
@@ -31,7 +32,7 @@ struct Storage {
   std::unique_ptr<ExtentAllocator> extents;
   std::vector<std::unique_ptr<FamilyReads>> reads;  // of all families
 
-  // The same as ViewPool's, of all families.
+  // The same as ViewPool's, of all families. Lets go of those that are closed and have no reader.
   size_t Reclaim();
   bool AnyPinned() const;
 

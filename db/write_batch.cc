@@ -12,15 +12,36 @@ Status CheckHeader(const std::string& rep) {
   return Status::Corruption("write batch", "shorter than its header");
 }
 
-void AppendRecord(std::string* rep, ValueType type, const Slice& key, const Slice& value) {
+void AppendRecord(std::string* rep, ValueType type, uint32_t family, const Slice& key, const Slice& value) {
   const size_t before = rep->size();
-  rep->resize(before + BatchRecordBytes(type, kDefaultFamily, key, value));
-  StoreBatchRecord(rep->data() + before, type, kDefaultFamily, key, value);
+  rep->resize(before + BatchRecordBytes(type, family, key, value));
+  StoreBatchRecord(rep->data() + before, type, family, key, value);
   StoreFixed<uint32_t>(rep->data() + kBatchCountPlace,
                        LoadFixed<uint32_t>(rep->data() + kBatchCountPlace) + 1);
 }
 
+uint32_t IdOf(const ColumnFamilyHandle* family) {
+  return family == nullptr ? kDefaultFamily : family->GetID();
+}
+
+Status NotTaken(uint32_t family) {
+  return Status::InvalidArgument("write batch handler",
+                                 "does not take column family " + std::to_string(family));
+}
+
 }  // namespace
+
+Status WriteBatch::Handler::PutCF(uint32_t family, const Slice& key, const Slice& value) {
+  if (family != kDefaultFamily) return NotTaken(family);
+  Put(key, value);
+  return Status::OK();
+}
+
+Status WriteBatch::Handler::DeleteCF(uint32_t family, const Slice& key) {
+  if (family != kDefaultFamily) return NotTaken(family);
+  Delete(key);
+  return Status::OK();
+}
 
 WriteBatch::WriteBatch(size_t reserved_bytes) {
   rep_.reserve(reserved_bytes);
@@ -34,18 +55,22 @@ void WriteBatch::Clear() {
   save_points_.clear();
 }
 
-Status WriteBatch::Put(const Slice& key, const Slice& value) {
+Status WriteBatch::Put(const Slice& key, const Slice& value) { return Put(nullptr, key, value); }
+
+Status WriteBatch::Delete(const Slice& key) { return Delete(nullptr, key); }
+
+Status WriteBatch::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   Status s = CheckHeader(rep_);
   if (s.ok()) s = CheckKeyBytes(key);
   if (s.ok()) s = CheckValueBytes(value);
-  if (s.ok()) AppendRecord(&rep_, ValueType::kValue, key, value);
+  if (s.ok()) AppendRecord(&rep_, ValueType::kValue, IdOf(family), key, value);
   return s;
 }
 
-Status WriteBatch::Delete(const Slice& key) {
+Status WriteBatch::Delete(ColumnFamilyHandle* family, const Slice& key) {
   Status s = CheckHeader(rep_);
   if (s.ok()) s = CheckKeyBytes(key);
-  if (s.ok()) AppendRecord(&rep_, ValueType::kDeletion, key, Slice());
+  if (s.ok()) AppendRecord(&rep_, ValueType::kDeletion, IdOf(family), key, Slice());
   return s;
 }
 
@@ -79,13 +104,10 @@ Status WriteBatch::Iterate(Handler* handler) const {
   for (; !records.empty() && handler->Continue(); ++seen) {
     BatchRecord record;
     Status s = TakeBatchRecord(&records, &record);
-    if (s.ok()) s = CheckFamily(record.family);
     if (!s.ok()) return s;
-    if (record.type == ValueType::kValue) {
-      handler->Put(record.key, record.value);
-    } else {
-      handler->Delete(record.key);
-    }
+    s = record.type == ValueType::kValue ? handler->PutCF(record.family, record.key, record.value)
+                                         : handler->DeleteCF(record.family, record.key);
+    if (!s.ok()) return s;
   }
   if (records.empty() && seen != Count())
     return Status::Corruption("write batch", "count differs from its records");

@@ -62,13 +62,6 @@ inline Status CheckValueBytes(const Slice& value) {
                                  "must have 0 to " + std::to_string(kMaxValueBytes));
 }
 
-// InvalidArgument for a column family that does not exist.
-inline Status CheckFamily(uint32_t family) {
-  if (family == kDefaultFamily) return Status::OK();
-  return Status::InvalidArgument("write batch",
-                                 "column family " + std::to_string(family) + " does not exist");
-}
-
 // A record's size, and its bytes at `to`, which must have room; returns the byte after it.
 inline size_t BatchRecordBytes(ValueType type, uint32_t family, const Slice& key, const Slice& value) {
   size_t bytes = 1 + VarintBytes(family) + VarintBytes(key.size()) + key.size();

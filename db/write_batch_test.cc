@@ -321,5 +321,64 @@ TEST(WriteBatchTest, ABatchWithoutAHeaderTakesNoChanges) {
   }
 }
 
+// A family by its ID alone: a batch asks for nothing else.
+class FamilyWithId final : public ColumnFamilyHandle {
+ public:
+  explicit FamilyWithId(uint32_t id) : id_(id) {}
+  const std::string& GetName() const override { return name_; }
+  uint32_t GetID() const override { return id_; }
+  Status GetDescriptor(ColumnFamilyDescriptor*) const override { return Status::NotSupported("a test's"); }
+  const Comparator* GetComparator() const override { return nullptr; }
+
+ private:
+  const uint32_t id_;
+  const std::string name_;
+};
+
+TEST(WriteBatchFamilies, HandlersHearOfTheFamily) {
+  class FamilyRecorder final : public WriteBatch::Handler {
+   public:
+    void Put(const Slice&, const Slice&) override { ADD_FAILURE() << "PutCF is overridden"; }
+    void Delete(const Slice&) override { ADD_FAILURE() << "DeleteCF is overridden"; }
+    Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
+      if (key == "stop") return Status::Aborted("here");
+      heard.push_back(std::to_string(family) + " " + key.ToString() + "=" + value.ToString());
+      return Status::OK();
+    }
+    Status DeleteCF(uint32_t family, const Slice& key) override {
+      heard.push_back(std::to_string(family) + " -" + key.ToString());
+      return Status::OK();
+    }
+    std::vector<std::string> heard;
+  };
+  FamilyWithId seven(7), large(UINT32_MAX);
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("a", "1").ok());
+  ASSERT_TRUE(batch.Put(&seven, "a", "2").ok());
+  ASSERT_TRUE(batch.Delete(&large, "b").ok());
+  ASSERT_TRUE(batch.Delete(nullptr, "c").ok());
+  EXPECT_EQ(batch.Count(), 4u);
+  FamilyRecorder recorder;
+  ASSERT_TRUE(batch.Iterate(&recorder).ok());
+  EXPECT_EQ(recorder.heard, (std::vector<std::string>{"0 a=1", "7 a=2", "4294967295 -b", "0 -c"}));
+  ASSERT_TRUE(batch.Put(&seven, "stop", "").ok());
+  ASSERT_TRUE(batch.Put(&seven, "behind", "").ok());
+  recorder.heard.clear();
+  EXPECT_TRUE(batch.Iterate(&recorder).IsAborted());
+  EXPECT_EQ(recorder.heard.size(), 4u);
+}
+
+TEST(WriteBatchFamilies, HandlersOfTheDefaultFamilyRefuseOthers) {
+  FamilyWithId seven(7);
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("a", "1").ok());
+  ASSERT_TRUE(batch.Put(&seven, "a", "2").ok());
+  Recorder recorder;
+  const Status s = batch.Iterate(&recorder);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("7"), std::string::npos) << s.ToString();
+  EXPECT_EQ(recorder.changes.size(), 1u);
+}
+
 }  // namespace
 }  // namespace pmlsm

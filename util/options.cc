@@ -136,6 +136,14 @@ Status DBOptions::Validate() const {
   if (!IsPowerOfTwo(extent_bytes) || extent_bytes < 4 * kKiB || extent_bytes > 64 * kMiB) {
     return OutOfRange("extent_bytes", extent_bytes, "a power of two from 4096 to 67108864");
   }
+  if (db_write_buffer_size != 0 && (db_write_buffer_size < 64 * kKiB || db_write_buffer_size > kTiB)) {
+    return OutOfRange("db_write_buffer_size", db_write_buffer_size,
+                      "0, or 65536 (64 KiB) to 1099511627776 (1 TiB)");
+  }
+  if (max_total_wal_bytes != 0 && (max_total_wal_bytes < 64 * kKiB || max_total_wal_bytes > 64 * kTiB)) {
+    return OutOfRange("max_total_wal_bytes", max_total_wal_bytes,
+                      "0, or 65536 (64 KiB) to 70368744177664 (64 TiB)");
+  }
   return FirstError({
       CheckEnum("failure_atomicity", failure_atomicity, FailureAtomicity::kAtomic),
       CheckEnum("wal_recovery_mode", wal_recovery_mode, WALRecoveryMode::kPointInTimeRecovery),
@@ -174,11 +182,14 @@ std::string DBOptions::ToString() const {
   Lines lines;
   lines.Add("create_if_missing", create_if_missing);
   lines.Add("error_if_exists", error_if_exists);
+  lines.Add("create_missing_column_families", create_missing_column_families);
   lines.Add("failure_atomicity", pmlsm::ToString(failure_atomicity));
   lines.Add("wal_recovery_mode", pmlsm::ToString(wal_recovery_mode));
   lines.Add("max_pmem_bytes", max_pmem_bytes);
   lines.Add("pool_file", pool_file);
   lines.Add("extent_bytes", extent_bytes);
+  lines.Add("db_write_buffer_size", db_write_buffer_size);
+  lines.Add("max_total_wal_bytes", max_total_wal_bytes);
   lines.Add("max_background_jobs", max_background_jobs);
   lines.Add("merge_order", pmlsm::ToString(merge_order));
   lines.Add("merge_destination", pmlsm::ToString(merge_destination));

@@ -74,6 +74,9 @@ struct PMLSM_EXPORT DBOptions {
   bool create_if_missing = false;
   bool error_if_exists = false;
 
+  // Families that Open is given and the DB does not have are created.
+  bool create_missing_column_families = false;
+
   FailureAtomicity failure_atomicity = FailureAtomicity::kIndividual;
 
   WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kTolerateCorruptedTailRecords;
@@ -91,6 +94,20 @@ struct PMLSM_EXPORT DBOptions {
 
   // Unit of space, bytes: a power of two, 4 KiB to 64 MiB. Fixed when the DB is created.
   size_t extent_bytes = size_t{16} << 10;
+
+  // --- Memtables and the write-ahead log ---
+
+  // DRAM that the memtables of all families may take together, bytes: when the active ones take half of it, the
+  // largest is frozen and flushed; when all of it is taken, writers wait for flushes. A single write may go past it.
+  // 0 = 64 MiB, or what the memtables of one family may take, if that is more (write_buffer_size *
+  // max_write_buffer_number), and no bound for a DB of one family. In a small pool it is less: a 32nd of it.
+  // Range: 0, or 64 KiB to 1 TiB.
+  uint64_t db_write_buffer_size = 0;
+
+  // Log segments, bytes: past it the families that hold the oldest one are flushed, so that a family with few writes
+  // does not hold the log for ever. (RocksDB: max_total_wal_size.) 0 = four times what all memtables may take.
+  // Range: 0, or 64 KiB to 64 TiB.
+  uint64_t max_total_wal_bytes = 0;
 
   // --- Background work ---
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pmlsm/column_family.h"
 #include "pmlsm/export.h"
 #include "pmlsm/slice.h"
 #include "pmlsm/status.h"
@@ -24,6 +25,9 @@ class PMLSM_EXPORT WriteBatch {
   // Corruption, if the batch has no header: made from too few bytes, or moved from (Clear makes it usable).
   Status Put(const Slice& key, const Slice& value);
   Status Delete(const Slice& key);
+  // In a column family; null = the default one. The batch remembers its ID, not the handle.
+  Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
+  Status Delete(ColumnFamilyHandle* family, const Slice& key);
   void Clear();
 
   // Save points nest. RollbackToSavePoint takes back all that came after the newest one and drops it;
@@ -32,16 +36,20 @@ class PMLSM_EXPORT WriteBatch {
   Status RollbackToSavePoint();
   Status PopSavePoint();
 
-  // Called for each change in order; a false Continue() ends the walk with OK.
+  // Called for each change in order; a false Continue() ends the walk with OK, an error ends it with that. The calls
+  // with a family's ID come first; unless overridden they pass the default family's changes on to the others, and
+  // answer InvalidArgument for other families.
   class PMLSM_EXPORT Handler {
    public:
     virtual ~Handler() = default;
+    virtual Status PutCF(uint32_t family, const Slice& key, const Slice& value);
+    virtual Status DeleteCF(uint32_t family, const Slice& key);
     virtual void Put(const Slice& key, const Slice& value) = 0;
     virtual void Delete(const Slice& key) = 0;
     virtual bool Continue() { return true; }
   };
-  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet;
-  // InvalidArgument for a column family that does not exist.
+  // Corruption if the bytes are not a batch; NotSupported if a record type is not built yet; or what the handler
+  // answers.
   Status Iterate(Handler* handler) const;
 
   uint32_t Count() const;
