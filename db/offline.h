@@ -43,7 +43,7 @@ struct OfflineReport {
   bool loses_data() const;
 };
 
-// `options`: pool_file, and comparator if it is not one of the library's own. OK whatever damage is found. Other
+// `options`: pool_file, and comparator if that of some family is not one of the library's own. OK whatever damage is found. Other
 // errors: there is no pool, it is open, a comparator that is not known, a later format.
 Status CheckDB(const Options& options, const std::string& name, OfflineReport* report);
 
@@ -55,7 +55,8 @@ struct SalvageOptions {
   // have replaced are among them, so that deleted keys and old values may come back.
   bool unnamed_tables = false;
 };
-// Makes a DB in new_name, which must not have one, of the newest version of each key that can be read. The
+// Makes a DB in new_name, which must not have one, of the newest version of each key that can be read, in column
+// families of the same names, all with the options given but for their comparators. The
 // report lists damage as it is met: of filters and indexes, which are not read, it says nothing. On an error the
 // new DB may be there in part.
 Status SalvageDB(const SalvageOptions& options, const std::string& name, const std::string& new_name,

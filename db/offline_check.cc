@@ -32,7 +32,7 @@ Status CheckDB(const Options& options, const std::string& name, OfflineReport* r
   Status s = OfflineDB::Open(options, name, report, &db);
   if (!s.ok()) return s;
   for (const OfflineTable& table : db->tables()) CheckTable(db.get(), table, report);
-  db->ReadLog([](const std::vector<Entry>&) {});
+  db->ReadLog([](const std::vector<LoggedEntry>&) {});
   db->CheckSpans();
   db->ReportLostBytes();
   return Status::OK();

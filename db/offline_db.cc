@@ -7,6 +7,7 @@
 #include "db/db_files.h"
 #include "db/write_batch_format.h"
 #include "levels/run_descriptor.h"
+#include "pmlsm/column_family.h"
 #include "util/coding.h"
 
 namespace pmlsm {
@@ -20,6 +21,13 @@ std::string Number(uint64_t number) { return std::to_string(number); }
 
 bool IsZero(const char* from, uint64_t bytes) {
   return std::all_of(from, from + bytes, [](char byte) { return byte == 0; });
+}
+
+const FamilyState* FindState(const ManifestState& manifest, uint32_t id) {
+  for (const FamilyState& family : manifest.families) {
+    if (family.id == id) return &family;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -102,7 +110,7 @@ void OfflineDB::FindManifests() {
 // 1. The twin that the generation word names. 2. Else the one of which more can be read: what a manifest that
 // is not in force leads to may have been overwritten since.
 Status OfflineDB::ChooseManifest(const Options& options) {
-  comparator_ = options.comparator;
+  families_.assign(1, OfflineFamily{kDefaultFamily, kDefaultColumnFamilyName, options.comparator});
   if (NothingPublished()) {
     report_->notes.push_back("nothing has been published: the DB was being created");
     return Status::OK();
@@ -111,10 +119,10 @@ Status OfflineDB::ChooseManifest(const Options& options) {
   for (const bool in_force : {true, false}) {
     for (const Twin& twin : twins_) {
       if (!twin.status.ok() || (in_force && twin.state.generation != current_)) continue;
-      Status s = ChooseComparator(options, twin.state);
-      if (!s.ok()) return s;
       State state;
       state.manifest = twin.state;
+      Status s = FindFamilies(options, twin.state, &state.families);
+      if (!s.ok()) return s;
       LoadRuns(&state);
       candidates.push_back(std::move(state));
     }
@@ -133,6 +141,7 @@ Status OfflineDB::ChooseManifest(const Options& options) {
   report_->damages.insert(report_->damages.end(), chosen.damages.begin(), chosen.damages.end());
   has_manifest_ = true;
   manifest_ = std::move(chosen.manifest);
+  families_ = std::move(chosen.families);
   tables_ = std::move(chosen.tables);
   spans_ = std::move(chosen.spans);
   return Status::OK();
@@ -175,33 +184,41 @@ void OfflineDB::CheckOtherTwin(const ManifestState& chosen) {
   }
 }
 
-Status OfflineDB::ChooseComparator(const Options& options, const ManifestState& manifest) {
-  if (manifest.families.size() != 1) return Status::NotSupported("more than one column family");
-  const std::string& stored = manifest.families[0].comparator;
-  for (const Comparator* comparator :
-       {options.comparator, BytewiseComparator(), ReverseBytewiseComparator()}) {
-    if (comparator != nullptr && stored == comparator->Name()) {
-      comparator_ = comparator;
-      return Status::OK();
+Status OfflineDB::FindFamilies(const Options& options, const ManifestState& manifest,
+                               std::vector<OfflineFamily>* families) {
+  for (const FamilyState& stored : manifest.families) {
+    OfflineFamily family{stored.id, stored.name, nullptr};
+    for (const Comparator* comparator :
+         {options.comparator, BytewiseComparator(), ReverseBytewiseComparator()}) {
+      if (comparator != nullptr && stored.comparator == comparator->Name()) family.comparator = comparator;
     }
+    if (family.comparator == nullptr) {
+      return Status::InvalidArgument("comparator: column family \"" + stored.name + "\" was made with \"" +
+                                     stored.comparator + "\"");
+    }
+    const auto place = stored.id == kDefaultFamily ? families->begin() : families->end();
+    families->insert(place, std::move(family));
   }
-  return Status::InvalidArgument("comparator: the DB was made with \"" + stored + "\"");
+  return families->empty() ? Status::Corruption("manifest", "no column families") : Status::OK();
 }
 
 void OfflineDB::LoadRuns(State* state) const {
   for (const SegmentRecord& segment : state->manifest.segments) {
     state->spans.push_back({"log segment " + Number(segment.number), {segment.offset, segment.bytes}});
   }
-  const FamilyState& family = state->manifest.families[0];
-  for (size_t level = 0; level < family.levels.size(); ++level) {
-    for (const uint64_t offset : family.levels[level]) {
-      if (offset != 0) LoadRun(level, offset, state);
+  for (const OfflineFamily& family : state->families) {
+    const auto& levels = FindState(state->manifest, family.id)->levels;
+    for (size_t level = 0; level < levels.size(); ++level) {
+      for (const uint64_t offset : levels[level]) {
+        if (offset != 0) LoadRun(family, level, offset, state);
+      }
     }
   }
 }
 
-void OfflineDB::LoadRun(uint64_t level, uint64_t offset, State* state) const {
-  const std::string name = "run descriptor, level " + Number(level);
+void OfflineDB::LoadRun(const OfflineFamily& family, uint64_t level, uint64_t offset, State* state) const {
+  const std::string of = family.id == kDefaultFamily ? "" : " of column family \"" + family.name + "\"";
+  const std::string name = "run descriptor, level " + Number(level) + of;
   RunDescriptor descriptor;
   const char* what = "outside the pool";
   if (pool_->Holds(offset, sizeof(RunHeader))) {
@@ -213,7 +230,7 @@ void OfflineDB::LoadRun(uint64_t level, uint64_t offset, State* state) const {
     return;
   }
   const uint64_t extent = root_.header_ok ? root_.header.extent_bytes : kPageBytes;
-  const std::string run = "run " + Number(descriptor.number) + ", level " + Number(level);
+  const std::string run = "run " + Number(descriptor.number) + ", level " + Number(level) + of;
   state->spans.push_back(
       {"run descriptor of " + run, {offset, (descriptor.bytes + extent - 1) / extent * extent}});
   uint64_t entries = 0;
@@ -221,6 +238,8 @@ void OfflineDB::LoadRun(uint64_t level, uint64_t offset, State* state) const {
   const size_t first = state->tables.size();
   for (size_t i = 0; i < descriptor.tables.size(); ++i) {
     OfflineTable table;
+    table.family = family.id;
+    table.comparator = family.comparator;
     table.has_live_lower = descriptor.has_live_lower;
     table.live_lower = descriptor.live_lower;
     LoadTable(run, offset, descriptor.tables[i], state, &table);
@@ -232,7 +251,7 @@ void OfflineDB::LoadRun(uint64_t level, uint64_t offset, State* state) const {
   if (entries != descriptor.entries) state->damages.push_back(Piece(name, offset, "totals", false));
   for (size_t i = first + 1; i < state->tables.size(); ++i) {
     const Table& table = *state->tables[i].table;
-    if (comparator_->Compare(state->tables[i - 1].table->largest(), table.smallest()) > 0) {
+    if (family.comparator->Compare(state->tables[i - 1].table->largest(), table.smallest()) > 0) {
       state->damages.push_back(Piece(state->tables[i].name, table.span().offset,
                                      "its keys overlap those of the table before it", false));
     }
@@ -251,7 +270,7 @@ void OfflineDB::LoadTable(const std::string& run, uint64_t descriptor, const Tab
     return;
   }
   state->spans.push_back({table->name, span});
-  Status s = Table::Open({comparator_, 0, 0}, pool_->At(span.offset), span, &table->table);
+  Status s = Table::Open({table->comparator, 0, 0}, pool_->At(span.offset), span, &table->table);
   if (s.ok() && (table->table->header().table_number != reference.table_number ||
                  table->table->header().checksum != reference.header_checksum)) {
     s = Status::Corruption("another table, " + Number(table->table->header().table_number) + ", lies here");
@@ -271,8 +290,10 @@ void OfflineDB::AddUnnamedTables() {
   for (uint64_t at = 0; pool_->Holds(at, sizeof(TableHeader)); at += kPageBytes) {
     if (LoadFixed<uint64_t>(pool_->At(at)) != kTableMagic || named.count(at) != 0) continue;
     OfflineTable table;
+    table.family = families_[0].id;
+    table.comparator = families_[0].comparator;
     const Span span{at, pool_->bytes() - at};
-    if (!Table::Open({comparator_, 0, 0}, pool_->At(at), span, &table.table).ok()) continue;
+    if (!Table::Open({table.comparator, 0, 0}, pool_->At(at), span, &table.table).ok()) continue;
     const TableHeader& header = table.table->header();
     table.name = "unnamed table " + Number(header.table_number);
     table.reference = {at, header.table_bytes, header.table_number, header.checksum, 0};
@@ -280,22 +301,24 @@ void OfflineDB::AddUnnamedTables() {
     ++found;
   }
   report_->notes.push_back(
-      Number(found) + " tables that nothing names are read, too: deleted keys and old values may come back");
+      Number(found) + " tables that nothing names are read, too: deleted keys and old values may come back" +
+      (families_.size() > 1 ? ", all of them in the default column family" : ""));
 }
 
 std::unique_ptr<TableScan> OfflineDB::Scan(const OfflineTable& table) const {
   const Span span{table.reference.span_offset, table.reference.span_bytes};
   if (table.table == nullptr) {
     return std::make_unique<TableScan>(pool_->At(span.bytes == 0 ? 0 : span.offset), span,
-                                       table.reference.table_number, comparator_);
+                                       table.reference.table_number, table.comparator);
   }
   return std::make_unique<TableScan>(pool_->At(span.offset), span, table.table->header(),
-                                     table.table->smallest(), table.table->largest(), comparator_);
+                                     table.table->smallest(), table.table->largest(), table.comparator);
 }
 
 void OfflineDB::ReportLost(const OfflineTable& table, const TableScan& scan, bool live_only) {
   for (const TableScan::Lost& lost : scan.lost()) {
-    const bool dead = table.has_live_lower && lost.to && comparator_->Compare(*lost.to, table.live_lower) < 0;
+    const bool dead =
+        table.has_live_lower && lost.to && table.comparator->Compare(*lost.to, table.live_lower) < 0;
     if (dead && live_only) continue;
     const std::string what = lost.nodes == 0 ? std::string("entry of the node: ") + lost.what
                                              : Number(lost.nodes) + " " + lost.what + ", in places " +
@@ -315,18 +338,27 @@ uint64_t OfflineDB::LogOffset(uint64_t position) const {
   return offset;
 }
 
-Status OfflineDB::ParseBatch(const WalReader::Record& record, std::vector<Entry>* batch) const {
+// Without what is in runs already, or of families that were dropped.
+Status OfflineDB::ParseBatch(const WalReader::Record& record, std::vector<LoggedEntry>* batch) const {
   batch->clear();
-  for (Slice records = record.payload; !records.empty();) {
+  SequenceNumber sequence = record.first_sequence;
+  for (Slice records = record.payload; !records.empty(); ++sequence) {
     BatchRecord taken;
     Status s = TakeBatchRecord(&records, &taken);
     if (!s.ok()) return s;
-    batch->push_back({taken.key, MakeTag(record.first_sequence + batch->size(), taken.type), taken.value});
+    const FamilyState* const family = FindState(manifest_, taken.family);
+    if (family == nullptr && taken.family >= manifest_.next_family_id) {
+      return Status::Corruption("write batch",
+                                "column family " + Number(taken.family) + ", which there never was");
+    }
+    if (family == nullptr || sequence <= family->flushed_sequence) continue;
+    batch->push_back({taken.family, {taken.key, MakeTag(sequence, taken.type), taken.value}});
   }
-  return batch->size() == record.count ? Status::OK() : Status::Corruption("write batch", "count");
+  const bool whole = sequence - record.first_sequence == record.count;
+  return whole ? Status::OK() : Status::Corruption("write batch", "count");
 }
 
-void OfflineDB::ReadLog(const std::function<void(const std::vector<Entry>& batch)>& visit) {
+void OfflineDB::ReadLog(const std::function<void(const std::vector<LoggedEntry>& batch)>& visit) {
   if (!has_manifest_) return;
   std::vector<SegmentRecord> segments;
   for (const SegmentRecord& segment : manifest_.segments) {
@@ -337,14 +369,12 @@ void OfflineDB::ReadLog(const std::function<void(const std::vector<Entry>& batch
                 "log segment " + Number(segment.number) + " lies outside the pool", true);
     }
   }
-  const uint64_t flushed = manifest_.families[0].flushed_sequence;
   WalReader reader(pool_->base(), segments, manifest_.clean_end);
-  std::vector<Entry> batch;
+  std::vector<LoggedEntry> batch;
   for (;;) {
     WalReader::Record record;
     while (reader.Next(&record)) {
       ++report_->log_records;
-      if (record.first_sequence + record.count - 1 <= flushed) continue;
       const Status s = ParseBatch(record, &batch);
       if (s.ok()) {
         visit(batch);

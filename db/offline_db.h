@@ -26,10 +26,24 @@ namespace pmlsm {
 
 struct OfflineTable {
   std::string name;
+  uint32_t family = 0;
+  const Comparator* comparator = nullptr;
   TableReference reference;
   bool has_live_lower = false;  // keys below it do not count
   std::string live_lower;
   std::unique_ptr<Table> table;  // null if its header is damaged
+};
+
+struct OfflineFamily {
+  uint32_t id = 0;
+  std::string name;
+  const Comparator* comparator = nullptr;
+};
+
+// An entry of the log, and whose it is.
+struct LoggedEntry {
+  uint32_t family = 0;
+  Entry entry;
 };
 
 class OfflineDB {
@@ -38,12 +52,14 @@ class OfflineDB {
   static Status Open(const Options& options, const std::string& name, OfflineReport* report,
                      std::unique_ptr<OfflineDB>* db);
 
-  const Comparator* comparator() const { return comparator_; }
+  // The default one first; it alone if there is no manifest.
+  const std::vector<OfflineFamily>& families() const { return families_; }
   const RawRoot& root() const { return root_; }
   bool has_manifest() const { return has_manifest_; }
   const std::vector<OfflineTable>& tables() const { return tables_; }
 
-  // Adds to tables() those that verify by their headers, but that no run descriptor names.
+  // Adds to tables() those that verify by their headers, but that no run descriptor names. A table does not tell its
+  // family: they count as the default one's.
   void AddUnnamedTables();
   // Every entry that verifies and counts; damage into the report, but for what lies wholly below live_lower if
   // `live_only`.
@@ -51,7 +67,7 @@ class OfflineDB {
   void ReportLost(const OfflineTable& table, const TableScan& scan, bool live_only);
   // The batch of every record of the log that verifies and is not flushed, whole or not at all; damage into the
   // report. The entries' bytes live as long as the call.
-  void ReadLog(const std::function<void(const std::vector<Entry>& batch)>& visit);
+  void ReadLog(const std::function<void(const std::vector<LoggedEntry>& batch)>& visit);
 
   // Where a log position lies in the pool; 0 if nowhere.
   uint64_t LogOffset(uint64_t position) const;
@@ -68,6 +84,7 @@ class OfflineDB {
   // What a manifest leads to.
   struct State {
     ManifestState manifest;
+    std::vector<OfflineFamily> families;
     std::vector<OfflineTable> tables;
     std::vector<std::pair<std::string, Span>> spans;
     std::vector<DamagedPiece> damages;
@@ -78,13 +95,14 @@ class OfflineDB {
   void FindManifests();
   Status ChooseManifest(const Options& options);
   std::optional<RawPool::Lost> UnreadLogEnd(const WalReader& reader) const;
-  Status ParseBatch(const WalReader::Record& record, std::vector<Entry>* batch) const;
+  Status ParseBatch(const WalReader::Record& record, std::vector<LoggedEntry>* batch) const;
   bool NothingPublished() const;
   void ReportTwins(const ManifestState& chosen);
   void CheckOtherTwin(const ManifestState& chosen);
-  Status ChooseComparator(const Options& options, const ManifestState& manifest);
+  static Status FindFamilies(const Options& options, const ManifestState& manifest,
+                             std::vector<OfflineFamily>* families);
   void LoadRuns(State* state) const;
-  void LoadRun(uint64_t level, uint64_t offset, State* state) const;
+  void LoadRun(const OfflineFamily& family, uint64_t level, uint64_t offset, State* state) const;
   void LoadTable(const std::string& run, uint64_t descriptor, const TableReference& reference, State* state,
                  OfflineTable* table) const;
   DamagedPiece Piece(const std::string& structure, uint64_t offset, const std::string& what,
@@ -94,7 +112,6 @@ class OfflineDB {
   std::unique_ptr<RawPool> pool_;
   OfflineReport* report_ = nullptr;
   RawRoot root_;
-  const Comparator* comparator_ = nullptr;
   uint64_t word_ = 0;     // that names the generation in force
   uint64_t current_ = 0;  // that generation; 0 if the word is damaged
   struct Twin {
@@ -105,6 +122,7 @@ class OfflineDB {
   std::vector<Twin> twins_;
   bool has_manifest_ = false;
   ManifestState manifest_;
+  std::vector<OfflineFamily> families_;
   std::vector<OfflineTable> tables_;
   std::vector<std::pair<std::string, Span>> spans_;
 };

@@ -1,10 +1,11 @@
-// SalvageDB. Steps: 1. Gather what the log holds, in DRAM: at most the memtables that it was written for.
+// SalvageDB. A column family at a time, into one of the same name and order. Steps: 1. Gather what the log holds, in DRAM: at most the memtables that it was written for.
 // 2. Merge it with all tables, each read by a TableScan: they ascend, so no more than one entry of each is held.
 // 3. Of each key take the newest version, and write it unless it is a deletion. Sequence numbers alone decide
 // which is newest, so it does not matter which run a table belongs to.
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <queue>
 #include <utility>
@@ -34,7 +35,7 @@ class TableSource final : public Source {
     while (scan_->Next(entry)) {
       ++report_->entries;
       const bool counts =
-          !table_->has_live_lower || db_->comparator()->Compare(entry->key, table_->live_lower) >= 0;
+          !table_->has_live_lower || table_->comparator->Compare(entry->key, table_->live_lower) >= 0;
       if (counts) return true;
     }
     db_->ReportLost(*table_, *scan_, true);
@@ -48,18 +49,39 @@ class TableSource final : public Source {
   const std::unique_ptr<TableScan> scan_;
 };
 
-class LogSource final : public Source {
+// What the log holds, by family. It is read once, or its damage would be reported several times.
+class LogEntries {
  public:
-  explicit LogSource(OfflineDB* db) : comparator_(*db->comparator()) {
-    db->ReadLog([this](const std::vector<Entry>& batch) {
-      for (const Entry& entry : batch) {
-        entries_.push_back({Keep(entry.key), entry.tag, Keep(entry.value)});
+  explicit LogEntries(OfflineDB* db) {
+    db->ReadLog([this](const std::vector<LoggedEntry>& batch) {
+      for (const auto& [family, entry] : batch) {
+        entries_[family].push_back({Keep(entry.key), entry.tag, Keep(entry.value)});
       }
     });
-    std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
-      return CompareInternal(comparator_, a.key, a.tag, b.key, b.tag) < 0;
-    });
+    for (const OfflineFamily& family : db->families()) {
+      std::vector<Entry>& entries = entries_[family.id];
+      std::sort(entries.begin(), entries.end(), [&family](const Entry& a, const Entry& b) {
+        return CompareInternal(*family.comparator, a.key, a.tag, b.key, b.tag) < 0;
+      });
+    }
   }
+
+  // In order.
+  const std::vector<Entry>& Of(uint32_t family) { return entries_[family]; }
+
+ private:
+  Slice Keep(const Slice& bytes) {
+    bytes_.push_back(bytes.ToString());
+    return bytes_.back();
+  }
+
+  std::deque<std::string> bytes_;
+  std::map<uint32_t, std::vector<Entry>> entries_;
+};
+
+class LogSource final : public Source {
+ public:
+  explicit LogSource(const std::vector<Entry>* entries) : entries_(*entries) {}
 
   bool Next(Entry* entry) override {
     if (next_ == entries_.size()) return false;
@@ -68,14 +90,7 @@ class LogSource final : public Source {
   }
 
  private:
-  Slice Keep(const Slice& bytes) {
-    bytes_.push_back(bytes.ToString());
-    return bytes_.back();
-  }
-
-  const Comparator& comparator_;
-  std::deque<std::string> bytes_;
-  std::vector<Entry> entries_;
+  const std::vector<Entry>& entries_;
   size_t next_ = 0;
 };
 
@@ -117,10 +132,10 @@ class Merge {
 // Puts entries in batches, past the log: Close makes them durable.
 class Copier {
  public:
-  explicit Copier(DB* db) : db_(db) { options_.disableWAL = true; }
+  Copier(DB* db, ColumnFamilyHandle* family) : db_(db), family_(family) { options_.disableWAL = true; }
 
   Status Put(const Slice& key, const Slice& value) {
-    Status s = batch_.Put(key, value);
+    Status s = batch_.Put(family_, key, value);
     if (s.ok()) ++keys_;
     if (s.ok() && batch_.Data().size() >= kBatchBytes) s = Finish();
     return s;
@@ -135,6 +150,7 @@ class Copier {
  private:
   static constexpr size_t kBatchBytes = 64 << 10;
   DB* const db_;
+  ColumnFamilyHandle* const family_;
   WriteOptions options_;
   WriteBatch batch_;
   uint64_t keys_ = 0;
@@ -164,6 +180,22 @@ Status CopyNewest(Merge* merge, const Comparator& comparator, Copier* copier, Of
   return copier->Finish();
 }
 
+// One family, with all its sources.
+Status SalvageFamily(OfflineDB* damaged, const OfflineFamily& family, LogEntries* log, DB* db,
+                     ColumnFamilyHandle* handle, OfflineReport* report) {
+  Merge merge(family.comparator);
+  merge.Add(std::make_unique<LogSource>(&log->Of(family.id)));
+  for (const OfflineTable& table : damaged->tables()) {
+    if (table.family != family.id) continue;
+    ++report->tables;
+    merge.Add(std::make_unique<TableSource>(damaged, &table, report));
+  }
+  Copier copier(db, handle);
+  const Status s = CopyNewest(&merge, *family.comparator, &copier, report);
+  report->keys_copied += copier.keys();
+  return s;
+}
+
 }  // namespace
 
 Status SalvageDB(const SalvageOptions& salvage, const std::string& name, const std::string& new_name,
@@ -182,24 +214,26 @@ Status SalvageDB(const SalvageOptions& salvage, const std::string& name, const s
   options.pool_file.clear();
   options.create_if_missing = true;
   options.error_if_exists = true;
-  options.comparator = damaged->comparator();
+  options.create_missing_column_families = true;
   const RawRoot& root = damaged->root();
   if (options.max_pmem_bytes == 0 && root.header_ok) options.max_pmem_bytes = root.header.max_pmem_bytes;
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  for (const OfflineFamily& family : damaged->families()) {
+    descriptors.emplace_back(family.name, options);
+    descriptors.back().options.comparator = family.comparator;
+  }
   std::unique_ptr<DB> db;
-  s = DB::Open(options, new_name, &db);
+  std::vector<ColumnFamilyHandle*> handles;
+  s = DB::Open(options, new_name, descriptors, &handles, &db);
   if (!s.ok()) return s;
 
-  Merge merge(damaged->comparator());
-  merge.Add(std::make_unique<LogSource>(damaged.get()));
-  for (const OfflineTable& table : damaged->tables()) {
-    ++report->tables;
-    merge.Add(std::make_unique<TableSource>(damaged.get(), &table, report));
+  LogEntries log(damaged.get());
+  for (size_t i = 0; s.ok() && i < handles.size(); ++i) {
+    s = SalvageFamily(damaged.get(), damaged->families()[i], &log, db.get(), handles[i], report);
   }
-  Copier copier(db.get());
-  s = CopyNewest(&merge, *damaged->comparator(), &copier, report);
+  for (ColumnFamilyHandle* handle : handles) delete handle;
   const Status closed = db->Close();
   if (s.ok()) s = closed;
-  report->keys_copied = copier.keys();
   damaged->ReportLostBytes();
   return s;
 }
