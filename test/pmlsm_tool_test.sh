@@ -95,6 +95,10 @@ expect 2 "" --db="$db" stats pmlsm.no-such-property
 expect 2 "" --db="$work/none" probe
 expect 2 "" --db="$work" probe --bytes=1K
 
+# What families there are, of a DB that is not open.
+expect 0 "default" --db="$db" families
+expect 2 "" --db="$work/nothing" families
+
 # Check and salvage, of a DB that is not open.
 expect_line() { grep -q -- "$1" <<<"$output" || { echo "no '$1' in: $output" >&2; exit 1; }; }
 for i in $(seq 10000 11000); do printf 'n%d\tvalue of %d\n' "$i" "$i"; done >"$work/numbers"

@@ -53,6 +53,9 @@ struct StatsArguments {
 };
 int Stats(DB* db, const StatsArguments& arguments);
 
+// Prints the names of the column families of a DB that is not open, a line each.
+int Families(const std::string& db_path, const Options& options);
+
 // Reads a DB that is not open and prints a line for each damaged piece. kExitDamage if there is any.
 int Check(const std::string& db_path, const Options& options);
 

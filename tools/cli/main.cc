@@ -111,6 +111,11 @@ void AddStats(CLI::App* app, Request* request) {
 }
 
 void AddOffline(CLI::App* app, Request* request) {
+  CLI::App* const families =
+      app->add_subcommand("families", "List the column families of a DB that is not open, a name a line");
+  families->callback([request] {
+    request->offline_command = [request] { return Families(request->db_path, request->options); };
+  });
   CLI::App* const check = app->add_subcommand(
       "check", "Read all of a DB that is not open, and list all damage; exit code 1 if there is any");
   check->callback([request] {
@@ -150,9 +155,17 @@ int FlushOutput(int exit_code) {
 }
 
 int RunOnDb(const Request& request) {
+  // All families must be opened, with the same options; commands are about the default one.
+  std::vector<std::string> names;
+  if (!DB::ListColumnFamilies(request.options, request.db_path, &names).ok())
+    names = {kDefaultColumnFamilyName};
+  std::vector<ColumnFamilyDescriptor> families;
+  for (const std::string& name : names) families.emplace_back(name, request.options);
+  std::vector<ColumnFamilyHandle*> handles;
   std::unique_ptr<DB> db;
-  Status s = DB::Open(request.options, request.db_path, &db);
+  Status s = DB::Open(request.options, request.db_path, families, &handles, &db);
   if (!s.ok()) return Failed(request.db_path, s);
+  for (ColumnFamilyHandle* handle : handles) delete handle;
   int exit_code = request.command(db.get());
   s = db->Close();
   if (!s.ok()) exit_code = Failed(request.db_path, s);

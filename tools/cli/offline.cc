@@ -1,4 +1,4 @@
-// check and salvage: commands on a DB that is not open.
+// families, check and salvage: commands on a DB that is not open.
 #include "db/offline.h"
 
 #include <cinttypes>
@@ -23,6 +23,14 @@ void PrintSummary(const OfflineReport& report) {
 }
 
 }  // namespace
+
+int Families(const std::string& db_path, const Options& options) {
+  std::vector<std::string> names;
+  const Status s = DB::ListColumnFamilies(options, db_path, &names);
+  if (!s.ok()) return Failed("families", s);
+  for (const std::string& name : names) printf("%s\n", name.c_str());
+  return kExitOk;
+}
 
 int Check(const std::string& db_path, const Options& options) {
   OfflineReport report;
