@@ -16,10 +16,10 @@ std::string Wrong(const char* where, const Status& status) {
   return std::string(where) + ": " + status.ToString();
 }
 
-// The content by a forward scan, a backward scan and Get, which must agree.
-std::string ReadAll(DB* db, Content* content) {
+// A family's content by a forward scan, a backward scan and Get, which must agree.
+std::string ReadFamily(DB* db, ColumnFamilyHandle* family, Content* content) {
   content->clear();
-  const std::unique_ptr<Iterator> it(db->NewIterator({}));
+  const std::unique_ptr<Iterator> it(db->NewIterator({}, family));
   std::string last;
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     const std::string key = it->key().ToString();
@@ -39,11 +39,32 @@ std::string ReadAll(DB* db, Content* content) {
   if (expected != content->rend()) return "backward scan: ends before " + expected->first;
   std::string value;
   for (const auto& [key, scanned] : *content) {
-    const Status status = db->Get({}, key, &value);
+    const Status status = db->Get({}, family, key, &value);
     if (!status.ok()) return Wrong(("Get of " + key).c_str(), status);
     if (value != scanned) return "Get of " + key + " differs from the scan";
   }
   return "";
+}
+
+// What all families hold; each key where it belongs.
+std::string ReadAll(const DbHandles& opened, Content* content) {
+  content->clear();
+  for (ColumnFamilyHandle* family : opened.Lasting()) {
+    Content own;
+    const std::string wrong = ReadFamily(opened.db.get(), family, &own);
+    if (!wrong.empty()) return "family " + family->GetName() + ": " + wrong;
+    for (const auto& [key, value] : own) {
+      const bool here = (opened.Of(key) == nullptr) == (family->GetID() == 0);
+      if (!here) return key + " is in family " + family->GetName();
+    }
+    content->insert(own.begin(), own.end());
+  }
+  if (opened.passing == nullptr) return "";
+  Content passing;
+  std::string wrong = ReadFamily(opened.db.get(), opened.passing, &passing);
+  const bool right = passing.empty() || passing == Content{{kPassingKey, kPassingValue}};
+  if (wrong.empty() && !right) wrong = "the passing family holds what was never written to it";
+  return wrong;
 }
 
 std::string CheckStructures(DB* db) {
@@ -79,26 +100,27 @@ DbCheck::DbCheck(const DbRunConfig& config) : config_(config) {
 std::string DbCheck::Check(const std::string& directory, const DbOracle& before, const DbOracle& after) {
   Options options = MakeOptions(config_);
   options.create_if_missing = before.created == 0;
-  std::unique_ptr<DB> db;
-  Status status = DB::Open(options, DbDirectory(directory), &db);
+  DbHandles opened;
+  Status status = OpenDb(config_, options, DbDirectory(directory), before.created != 0, &opened);
   if (!status.ok()) return Wrong("open", status);
   Content content;
-  std::string wrong = ReadAll(db.get(), &content);
+  std::string wrong = ReadAll(opened, &content);
   if (wrong.empty()) wrong = CheckContent(content, before, after);
-  if (wrong.empty()) wrong = CheckStructures(db.get());
+  if (wrong.empty()) wrong = CheckStructures(opened.db.get());
   const bool reopen = ++images_ % kReopenOneIn == 0;
-  if (wrong.empty() && reopen) wrong = CheckUse(db.get(), &content);
+  if (wrong.empty() && reopen) wrong = CheckUse(opened, &content);
   if (!wrong.empty()) return wrong;
-  status = db->Close();
+  opened.Release();
+  status = opened.db->Close();
   if (!status.ok()) return Wrong("close", status);
-  db.reset();
+  opened.db.reset();
   if (!reopen) return "";
 
   options.create_if_missing = false;
-  status = DB::Open(options, DbDirectory(directory), &db);
+  status = OpenDb(config_, options, DbDirectory(directory), true, &opened);
   if (!status.ok()) return Wrong("second open", status);
   Content again;
-  wrong = ReadAll(db.get(), &again);
+  wrong = ReadAll(opened, &again);
   if (wrong.empty()) wrong = FirstDifference(again, content);
   return wrong.empty() ? "" : "after recovery and a clean close: " + wrong;
 }
@@ -135,23 +157,29 @@ std::string DbCheck::CheckWriter(const Content& content, uint64_t at_least, uint
 }
 
 // The DB takes writes and keeps its structures sound.
-std::string DbCheck::CheckUse(DB* db, Content* content) {
+std::string DbCheck::CheckUse(const DbHandles& opened, Content* content) {
+  DB* const db = opened.db.get();
   WriteBatch batch;
   for (int i = 0; i < 8; ++i) {
     const std::string key = kOwnPrefix + std::to_string(i);
     const std::string value(200 * i, static_cast<char>('a' + i));
-    Status status = i % 2 == 0 ? db->Put({}, key, value) : batch.Put(key, value);
+    ColumnFamilyHandle* const family = opened.Of(key);
+    Status status = i % 3 == 0
+                        ? db->Put({}, family == nullptr ? db->DefaultColumnFamily() : family, key, value)
+                        : batch.Put(family, key, value);
     if (!status.ok()) return Wrong("put after recovery", status);
     (*content)[key] = value;
   }
   Status status = db->Write({}, &batch);
   if (!status.ok()) return Wrong("batch after recovery", status);
   if (images_ / kReopenOneIn % kMergeOneIn == 0) {
-    status = db->CompactRange({}, nullptr, nullptr);
+    for (ColumnFamilyHandle* family : opened.Lasting()) {
+      if (status.ok()) status = db->CompactRange({}, family, nullptr, nullptr);
+    }
     if (!status.ok()) return Wrong("merge after recovery", status);
   }
   Content now;
-  std::string wrong = ReadAll(db, &now);
+  std::string wrong = ReadAll(opened, &now);
   if (wrong.empty()) wrong = FirstDifference(now, *content);
   return wrong.empty() ? CheckStructures(db) : wrong;
 }

@@ -1,6 +1,6 @@
 // DbCheck: what must hold of a DB after a power failure. 1. It opens. 2. Each writer's keys hold what some
 // number of its operations leaves, no fewer than were acknowledged and no more than were started: no write
-// lost, no half batch, no phantom. 3. Scans both ways and Get agree. 4. Its structures are sound. 5. It takes
+// lost, no half batch (across families too), no phantom. 3. Scans both ways and Get agree. 4. Its structures are sound. 5. It takes
 // writes, closes, and opens again with the same content.
 //
 // Thread safety: one thread. Made anew for each run; images come in the order of the run.
@@ -29,7 +29,7 @@ class DbCheck {
   };
   std::string CheckContent(const Content& content, const DbOracle& before, const DbOracle& after);
   std::string CheckWriter(const Content& content, uint64_t at_least, uint64_t at_most, Model* model) const;
-  std::string CheckUse(DB* db, Content* content);
+  std::string CheckUse(const DbHandles& opened, Content* content);
 
   const DbRunConfig config_;
   std::vector<Model> models_;

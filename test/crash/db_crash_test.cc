@@ -44,9 +44,17 @@ DbRunConfig Config(FailureAtomicity failure_atomicity, MemTableType memtable, Me
   return config;
 }
 
+// Batches across two families, and a third that comes and goes.
+DbRunConfig WithFamilies(DbRunConfig config) {
+  config.families = true;
+  config.sparseness = 4;
+  return config;
+}
+
 std::string NameOf(const testing::TestParamInfo<DbRunConfig>& info) {
   std::string name =
       std::string(ToString(info.param.failure_atomicity)) + "_" + ToString(info.param.memtable);
+  if (info.param.families) name += "_families";
   for (char& c : name) {
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
   }
@@ -67,7 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         Config(FailureAtomicity::kIndividual, MemTableType::kSorted, MergeOrder::k2Way, kBuffered, kTiered),
         Config(FailureAtomicity::kIndividual, MemTableType::kHash, MergeOrder::kKWay, kDirect, kLazyLeveled),
         Config(FailureAtomicity::kAtomic, MemTableType::kSorted, MergeOrder::kKWay, kDirect, kLazyLeveled),
-        Config(FailureAtomicity::kAtomic, MemTableType::kHash, MergeOrder::k2Way, kBuffered, kLeveled)),
+        Config(FailureAtomicity::kAtomic, MemTableType::kHash, MergeOrder::k2Way, kBuffered, kLeveled),
+        WithFamilies(Config(FailureAtomicity::kIndividual, MemTableType::kHash, MergeOrder::kKWay, kDirect,
+                            kTiered))),
     NameOf);
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <libpmemobj.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <fstream>
@@ -11,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "pmlsm/db.h"
 #include "test/crash/db_check.h"
 #include "test/crash/pool_lanes.h"
 #include "util/check.h"
@@ -56,6 +56,8 @@ constexpr uint64_t kOpenOneIn = kEveryInstant;
 constexpr uint64_t kFirstOpenOneIn = 2;
 constexpr uint64_t kRecoveryOneIn = 4;
 constexpr uint64_t kLanes = 16;
+constexpr char kOtherFamily[] = "other";
+constexpr char kPassingFamily[] = "passing";
 
 std::string Wrong(const std::string& where, const Status& status) {
   return status.ok() ? std::string() : "the program's own " + where + ": " + status.ToString();
@@ -95,7 +97,7 @@ class DbLife {
     if (wrong.empty()) {
       // Merges that Close cut short.
       SetPhase("merge", kMergeOneIn);
-      wrong = Wrong("merge", db_->WaitForCompact());
+      wrong = Wrong("merge", db()->WaitForCompact());
     }
     if (wrong.empty()) wrong = Play(kLife[kActs - 1]);
     return wrong.empty() ? Close() : wrong;
@@ -104,11 +106,13 @@ class DbLife {
   // Of a DB that a power failure left.
   std::string Recover() {
     std::string wrong = Open("recovery", kRecoveryOneIn);
-    if (wrong.empty()) wrong = Wrong("wait", db_->WaitForCompact());
+    if (wrong.empty()) wrong = Wrong("wait", db()->WaitForCompact());
     return wrong.empty() ? Close() : wrong;
   }
 
  private:
+  DB* db() { return opened_.db.get(); }
+
   void SetPhase(const char* name, uint64_t one_in) {
     // What has few instants in every mode is looked at more closely.
     const uint64_t sparseness = one_in <= 2 ? std::min<uint64_t>(config_.sparseness, 4) : config_.sparseness;
@@ -119,13 +123,14 @@ class DbLife {
     SetPhase(phase, one_in);
     Options options = MakeOptions(config_);
     options.create_if_missing = oracle_->created == 0;
-    return Wrong(phase, DB::Open(options, name_, &db_));
+    return Wrong(phase, OpenDb(config_, options, name_, oracle_->created != 0, &opened_));
   }
 
   std::string Close() {
     SetPhase("close", kCloseOneIn);
-    std::string wrong = Wrong("close", db_->Close());
-    db_.reset();
+    opened_.Release();
+    std::string wrong = Wrong("close", db()->Close());
+    opened_.db.reset();
     return wrong;
   }
 
@@ -151,25 +156,28 @@ class DbLife {
     written = true;
     for (std::thread& thread : threads) thread.join();
     if (!wrong_.empty()) return wrong_;
-    Status status = db_->WaitForCompact();
-    if (status.ok() && act.merges) status = db_->CompactRange({}, nullptr, nullptr);
+    Status status = db()->WaitForCompact();
+    for (ColumnFamilyHandle* family : opened_.Lasting()) {
+      if (status.ok() && act.merges) status = db()->CompactRange({}, family, nullptr, nullptr);
+    }
     return Wrong("merge", status);
   }
 
   void WriteAll(const Act& act, int writer, uint64_t begin) {
     const Snapshot* snapshot = nullptr;
     for (uint64_t i = 0; i < act.operations; ++i) {
-      if (act.merges && i == act.operations / 3) snapshot = db_->GetSnapshot();
-      if (act.merges && i == act.operations * 2 / 3) db_->ReleaseSnapshot(std::exchange(snapshot, nullptr));
+      if (act.merges && i == act.operations / 3) snapshot = db()->GetSnapshot();
+      if (act.merges && i == act.operations * 2 / 3) db()->ReleaseSnapshot(std::exchange(snapshot, nullptr));
       Status status = WriteOne(writer, begin + i);
+      if (status.ok() && config_.families && writer == 0) status = ComeAndGo(begin + i);
       if (status.ok() && writer == 0 && act.flush_every != 0 && i % act.flush_every == act.flush_every - 1) {
-        status = db_->Flush();
-        if (status.ok() && act.merges) status = db_->WaitForCompact();
+        status = db()->Flush({}, opened_.Lasting());
+        if (status.ok() && act.merges) status = db()->WaitForCompact();
       }
       if (!status.ok()) Fail(Wrong("write", status));
       if (!status.ok()) break;
     }
-    if (snapshot != nullptr) db_->ReleaseSnapshot(snapshot);
+    if (snapshot != nullptr) db()->ReleaseSnapshot(snapshot);
   }
 
   // The order of these stores is what the oracle means: started, the write itself, acknowledged.
@@ -179,22 +187,39 @@ class DbLife {
     options.sync = operation.sync;
     WriteBatch batch;
     for (const Change& change : operation.changes) {
-      const Status status = change.deletes ? batch.Delete(change.key) : batch.Put(change.key, change.value);
+      ColumnFamilyHandle* const family = opened_.Of(change.key);
+      const Status status =
+          change.deletes ? batch.Delete(family, change.key) : batch.Put(family, change.key, change.value);
       if (!status.ok()) return status;
     }
     __atomic_store_n(&oracle_->writer[writer].started, number + 1, __ATOMIC_SEQ_CST);
     const Change& first = operation.changes[0];
     Status status;
-    if (operation.changes.size() > 1) {
-      status = db_->Write(options, &batch);
+    if (operation.changes.size() > 1 || opened_.Of(first.key) != nullptr) {
+      status = db()->Write(options, &batch);
     } else if (first.deletes) {
-      status = db_->Delete(options, first.key);
+      status = db()->Delete(options, first.key);
     } else {
-      status = db_->Put(options, first.key, first.value);
+      status = db()->Put(options, first.key, first.value);
     }
     if (status.ok() && operation.sync) {
       __atomic_store_n(&oracle_->writer[writer].acknowledged, number + 1, __ATOMIC_SEQ_CST);
     }
+    return status;
+  }
+
+  // A family that is created, written to and dropped again; it may be there when the power fails, or not.
+  Status ComeAndGo(uint64_t number) {
+    constexpr uint64_t kPeriod = 9;
+    if (number % kPeriod == 3 && opened_.passing == nullptr) {
+      return db()->CreateColumnFamily(MakeOptions(config_), kPassingFamily, &opened_.passing);
+    }
+    if (number % kPeriod == 4 && opened_.passing != nullptr) {
+      return db()->Put({}, opened_.passing, kPassingKey, kPassingValue);
+    }
+    if (number % kPeriod != 7 || opened_.passing == nullptr) return Status::OK();
+    const Status status = db()->DropColumnFamily(opened_.passing);
+    delete std::exchange(opened_.passing, nullptr);
     return status;
   }
 
@@ -204,7 +229,7 @@ class DbLife {
     uint64_t newest = 0;
     std::string value;
     while (!written->load()) {
-      const std::unique_ptr<Iterator> it(db_->NewIterator({}));
+      const std::unique_ptr<Iterator> it(db()->NewIterator({}));
       for (it->Seek(histories_[0].KeyPrefix()); it->Valid(); it->Next()) {
         if (!it->key().starts_with(histories_[0].KeyPrefix())) break;
         newest = std::max(newest, History::OperationOf(it->value().ToString()) + 1);
@@ -225,7 +250,7 @@ class DbLife {
   Simulator* const simulator_;
   DbOracle* const oracle_;
   const std::vector<History> histories_;
-  std::unique_ptr<DB> db_;
+  DbHandles opened_;
   uint64_t done_ = 0;  // operations of each writer
   std::mutex wrong_mutex_;
   std::string wrong_;
@@ -272,6 +297,35 @@ Options MakeOptions(const DbRunConfig& config) {
   return options;
 }
 
+Status OpenDb(const DbRunConfig& config, const Options& options, const std::string& directory,
+              bool must_exist, DbHandles* opened) {
+  if (!config.families) return DB::Open(options, directory, &opened->db);
+  std::vector<std::string> names;
+  // A DB that is being created may not have got so far.
+  Status status = DB::ListColumnFamilies(options, directory, &names);
+  if (!status.ok() && must_exist) return status;
+  const bool there = std::find(names.begin(), names.end(), kOtherFamily) != names.end();
+  if (!there && must_exist) return Status::Corruption("column families", "the second one is lost");
+  if (names.empty()) names.push_back(kDefaultColumnFamilyName);
+  if (!there) names.push_back(kOtherFamily);
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) descriptors.emplace_back(name, options);
+  DBOptions db_options = options;
+  db_options.create_missing_column_families = true;
+  std::vector<ColumnFamilyHandle*> handles;
+  status = DB::Open(db_options, directory, descriptors, &handles, &opened->db);
+  for (ColumnFamilyHandle* handle : handles) {
+    if (handle->GetName() == kOtherFamily) {
+      opened->other = handle;
+    } else if (handle->GetName() == kPassingFamily) {
+      opened->passing = handle;
+    } else {
+      delete handle;
+    }
+  }
+  return status;
+}
+
 std::vector<History> MakeHistories(const DbRunConfig& config) {
   std::vector<Chapter> chapters;
   for (const Act& act : kLife) chapters.push_back({act.style, act.operations});
@@ -308,9 +362,9 @@ std::string DbRunConfig::ToString() const {
        << " memtable=" << static_cast<int>(memtable) << " merge_order=" << static_cast<int>(merge_order)
        << " merge_destination=" << static_cast<int>(merge_destination)
        << " compaction_style=" << static_cast<int>(compaction_style) << " background_jobs=" << background_jobs
-       << " writers=" << writers << " reader=" << reader << " unsynced=" << unsynced
-       << " full_pool=" << full_pool << " seed=" << seed << " sparseness=" << sparseness
-       << " random_images=" << random_images << " at_flushes=" << at_flushes;
+       << " families=" << families << " writers=" << writers << " reader=" << reader
+       << " unsynced=" << unsynced << " full_pool=" << full_pool << " seed=" << seed
+       << " sparseness=" << sparseness << " random_images=" << random_images << " at_flushes=" << at_flushes;
   return text.str();
 }
 
@@ -327,6 +381,7 @@ void DbRunConfig::Parse(const std::string& text) {
     if (name == "merge_destination") merge_destination = static_cast<MergeDestination>(value);
     if (name == "compaction_style") compaction_style = static_cast<CompactionStyle>(value);
     if (name == "background_jobs") background_jobs = static_cast<int>(value);
+    if (name == "families") families = value != 0;
     if (name == "writers") writers = static_cast<int>(value);
     if (name == "reader") reader = value != 0;
     if (name == "unsynced") unsynced = value != 0;
