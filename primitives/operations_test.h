@@ -1,7 +1,10 @@
 // Operations on nodes against a std::map: every layout in every size, in place (nodes in DRAM) and by copies that take
-// a node's place (8-byte atomic stores).
+// a node's place (8-byte atomic stores). A file a layout instantiates it: all in one take a compiler minutes.
+#pragma once
+
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,12 +15,11 @@
 #include "primitives/persister.h"
 
 namespace pmlsm::primitives {
-namespace {
 
-constexpr uint64_t kSeed = 21;
-constexpr int kOperations = 6000;
-constexpr uint32_t kNodes = 60;
-constexpr uint64_t kFullNodes = 20;  // what the keys would fill
+inline constexpr uint64_t kSeed = 21;
+inline constexpr int kOperations = 6000;
+inline constexpr uint32_t kNodes = 60;
+inline constexpr uint64_t kFullNodes = 20;  // what the keys would fill
 
 template <typename Node>
 class OperationsTest : public testing::Test {
@@ -67,44 +69,14 @@ class OperationsTest : public testing::Test {
   }();
 };
 
-template <size_t kBytes>
-using Sorted = SortedNode<uint64_t, TestValue, kBytes>;
-template <size_t kBytes>
-using Unsorted = UnsortedNode<uint64_t, TestValue, kBytes>;
-template <size_t kBytes>
-using Bitmap = BitmapNode<uint64_t, TestValue, kBytes>;
-template <size_t kBytes>
-using Indirection = IndirectionNode<uint64_t, TestValue, kBytes>;
-template <size_t kBytes>
-using Hashing = HashingNode<uint64_t, TestValue, kBytes>;
-template <size_t kBytes>
-using CountedHashing = CountedHashingNode<uint64_t, TestValue, kBytes>;
+TYPED_TEST_SUITE_P(OperationsTest);
 
-using Nodes = testing::Types<Sorted<256>, Sorted<512>, Sorted<1024>, Sorted<2048>, Sorted<4096>,            //
-                             Unsorted<256>, Unsorted<512>, Unsorted<1024>, Unsorted<2048>, Unsorted<4096>,  //
-                             Bitmap<256>, Bitmap<512>, Bitmap<1024>, Bitmap<2048>, Bitmap<4096>,            //
-                             Indirection<256>, Indirection<512>, Indirection<1024>, Indirection<2048>,
-                             Indirection<4096>,                                                        //
-                             Hashing<256>, Hashing<512>, Hashing<1024>, Hashing<2048>, Hashing<4096>,  //
-                             CountedHashing<256>, CountedHashing<512>, CountedHashing<1024>,
-                             CountedHashing<2048>, CountedHashing<4096>,  //
-                             SortedNode<uint64_t, TestValue, 512, KeyPlace::kPacked>,
-                             UnsortedNode<uint64_t, TestValue, 512, KeyPlace::kPacked>>;
-
-struct NodeName {
-  template <typename Node>
-  static std::string GetName(int i) {
-    return std::string(Node::kName) + "_" + std::to_string(Node::kNodeBytes) + "_" + std::to_string(i);
-  }
-};
-TYPED_TEST_SUITE(OperationsTest, Nodes, NodeName);
-
-TYPED_TEST(OperationsTest, InPlaceHoldWhatAMapHolds) {
+TYPED_TEST_P(OperationsTest, InPlaceHoldWhatAMapHolds) {
   MemoryPersister persister;
   this->RunAgainstMap(&persister);
 }
 
-TYPED_TEST(OperationsTest, PublishedByOneWordHoldWhatAMapHolds) {
+TYPED_TEST_P(OperationsTest, PublishedByOneWordHoldWhatAMapHolds) {
   PersistCounters counters;
   Store store(Medium::kTmpfs, &counters);
   AtomicPersister persister(&store);
@@ -112,5 +84,13 @@ TYPED_TEST(OperationsTest, PublishedByOneWordHoldWhatAMapHolds) {
   EXPECT_GT(Read(counters).fences, 0u);
 }
 
-}  // namespace
+REGISTER_TYPED_TEST_SUITE_P(OperationsTest, InPlaceHoldWhatAMapHolds, PublishedByOneWordHoldWhatAMapHolds);
+
+struct SizeName {
+  template <typename Node>
+  static std::string GetName(int i) {
+    return std::to_string(Node::kNodeBytes) + "_" + std::to_string(i);
+  }
+};
+
 }  // namespace pmlsm::primitives
