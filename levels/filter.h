@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "levels/region.h"
+#include "util/prefetch.h"
 
 namespace pmlsm {
 
@@ -32,7 +33,7 @@ class Filter {
         probes_(probes) {}
 
   void Prefetch(uint64_t key_hash) const {
-    if (lines_ != 0) __builtin_prefetch(lines_start_ + Line(key_hash) * kLineBytes);
+    if (lines_ != 0) PrefetchLine(lines_start_ + Line(key_hash) * kLineBytes);
   }
   // False: no such key. *damaged: the line fails its check, so the answer is true.
   bool MayContain(uint64_t key_hash, bool* damaged) const;

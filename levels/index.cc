@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "util/prefetch.h"
 #include "util/random.h"
 
 namespace pmlsm {

@@ -55,8 +55,4 @@ inline uint64_t KeyHead(const Slice& key) {
   return head;
 }
 
-inline void PrefetchLines(const char* from, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at);
-}
-
 }  // namespace pmlsm

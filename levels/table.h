@@ -18,6 +18,7 @@
 #include "pmem/pool.h"
 #include "pmlsm/status.h"
 #include "util/internal_iterator.h"
+#include "util/prefetch.h"
 
 namespace pmlsm {
 

@@ -5,6 +5,7 @@
 
 #include "util/check.h"
 #include "util/hash.h"
+#include "util/prefetch.h"
 
 namespace pmlsm {
 namespace {
@@ -221,7 +222,7 @@ class HashRep::Iterator final : public InternalIterator {
     if (!valid_) return;
     entry_ = entries_[index].entry->ToEntry();
     if (index + kPrefetchDistance < entries_.size()) {
-      __builtin_prefetch(entries_[index + kPrefetchDistance].entry);
+      PrefetchLine(entries_[index + kPrefetchDistance].entry);
     }
   }
   // Entries whose order against (key, tag) is < limit.

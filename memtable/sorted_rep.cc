@@ -4,6 +4,7 @@
 #include <new>
 
 #include "util/check.h"
+#include "util/prefetch.h"
 
 namespace pmlsm {
 namespace {
@@ -189,8 +190,8 @@ bool SortedRep::Get(const Slice& key, SequenceNumber snapshot, Entry* entry) con
   const Leaf& leaf = *ref.leaf();
   // Fetched together, or each step of the search would wait for a line of its own.
   for (size_t i = 0; i < ref.slots(); i += kWordsPerCacheLine) {
-    __builtin_prefetch(&leaf.words[i]);
-    __builtin_prefetch(&leaf.entries[i]);
+    PrefetchLine(&leaf.words[i]);
+    PrefetchLine(&leaf.entries[i]);
   }
   const uint64_t word = WordIn(ref, key);
   const MemEntry* best = nullptr;
