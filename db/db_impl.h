@@ -82,6 +82,8 @@ class DBImpl final : public DB {
              const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* batch) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,

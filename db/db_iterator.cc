@@ -144,7 +144,7 @@ void DBIterator::StepForward(const Entry* passed) {
       }
       continue;
     }
-    if (TagType(entry.tag) == ValueType::kDeletion) {
+    if (IsDeletion(TagType(entry.tag))) {
       hide = true;
       hidden = entry.key;
       entries_->Next();
@@ -189,7 +189,7 @@ void DBIterator::StepBackward() {
       entries_->Prev();
     }
     if (!entries_->status().ok()) return;
-    if (found && TagType(newest.tag) != ValueType::kDeletion && !AtOrAboveUpper(key)) {
+    if (found && !IsDeletion(TagType(newest.tag)) && !AtOrAboveUpper(key)) {
       Show(newest);
       return;
     }

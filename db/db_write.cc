@@ -51,7 +51,7 @@ Status CheckBatch(const WriteBatch& batch, WriteNeeds* needs, BatchFamilies* fam
     if (s.ok()) s = CheckValueBytes(record.value);
     if (!s.ok()) return s;
     families->Add(record.family);
-    if (record.type != ValueType::kDeletion) needs->only_deletes = false;
+    if (!IsDeletion(record.type)) needs->only_deletes = false;
     needs->largest_value_bytes = std::max(needs->largest_value_bytes, record.value.size());
   }
   if (count != batch.Count()) return Status::Corruption("write batch", "count differs from its records");
@@ -87,12 +87,24 @@ Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, c
   return s.ok() ? WriteOne(options, family, ValueType::kDeletion, key, Slice()) : s;
 }
 
+Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
+  Status s = CheckKeyBytes(key);
+  return s.ok() ? WriteOne(options, default_family_, ValueType::kSingleDeletion, key, Slice()) : s;
+}
+
+Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) {
+  ColumnFamily* family = nullptr;
+  Status s = FamilyOf(handle, &family);
+  if (s.ok()) s = CheckKeyBytes(key);
+  return s.ok() ? WriteOne(options, family, ValueType::kSingleDeletion, key, Slice()) : s;
+}
+
 Status DBImpl::WriteOne(const WriteOptions& options, ColumnFamily* family, ValueType type, const Slice& key,
                         const Slice& value) {
   WriteNeeds needs(family);
   needs.payload_bytes = BatchRecordBytes(type, family->id, key, value);
   needs.uses_log = !options.disableWAL;
-  needs.only_deletes = type == ValueType::kDeletion;
+  needs.only_deletes = IsDeletion(type);
   const uint64_t payload_bytes = needs.payload_bytes;
   if (LogRecordBytes(payload_bytes) > segment_bytes_) {
     // It may need several parts.

@@ -29,6 +29,17 @@ Status NotTaken(uint32_t family) {
                                  "does not take column family " + std::to_string(family));
 }
 
+Status Hand(const BatchRecord& record, WriteBatch::Handler* handler) {
+  switch (record.type) {
+    case ValueType::kValue:
+      return handler->PutCF(record.family, record.key, record.value);
+    case ValueType::kSingleDeletion:
+      return handler->SingleDeleteCF(record.family, record.key);
+    default:
+      return handler->DeleteCF(record.family, record.key);
+  }
+}
+
 }  // namespace
 
 Status WriteBatch::Handler::PutCF(uint32_t family, const Slice& key, const Slice& value) {
@@ -41,6 +52,10 @@ Status WriteBatch::Handler::DeleteCF(uint32_t family, const Slice& key) {
   if (family != kDefaultFamily) return NotTaken(family);
   Delete(key);
   return Status::OK();
+}
+
+Status WriteBatch::Handler::SingleDeleteCF(uint32_t family, const Slice& key) {
+  return DeleteCF(family, key);
 }
 
 WriteBatch::WriteBatch(size_t reserved_bytes) {
@@ -59,6 +74,8 @@ Status WriteBatch::Put(const Slice& key, const Slice& value) { return Put(nullpt
 
 Status WriteBatch::Delete(const Slice& key) { return Delete(nullptr, key); }
 
+Status WriteBatch::SingleDelete(const Slice& key) { return SingleDelete(nullptr, key); }
+
 Status WriteBatch::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   Status s = CheckHeader(rep_);
   if (s.ok()) s = CheckKeyBytes(key);
@@ -71,6 +88,13 @@ Status WriteBatch::Delete(ColumnFamilyHandle* family, const Slice& key) {
   Status s = CheckHeader(rep_);
   if (s.ok()) s = CheckKeyBytes(key);
   if (s.ok()) AppendRecord(&rep_, ValueType::kDeletion, IdOf(family), key, Slice());
+  return s;
+}
+
+Status WriteBatch::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
+  Status s = CheckHeader(rep_);
+  if (s.ok()) s = CheckKeyBytes(key);
+  if (s.ok()) AppendRecord(&rep_, ValueType::kSingleDeletion, IdOf(family), key, Slice());
   return s;
 }
 
@@ -105,8 +129,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
     BatchRecord record;
     Status s = TakeBatchRecord(&records, &record);
     if (!s.ok()) return s;
-    s = record.type == ValueType::kValue ? handler->PutCF(record.family, record.key, record.value)
-                                         : handler->DeleteCF(record.family, record.key);
+    s = Hand(record, handler);
     if (!s.ok()) return s;
   }
   if (records.empty() && seen != Count())

@@ -3,7 +3,7 @@
 //   batch  := sequence (fixed 8, set when written) count (fixed 4) record*
 //   record := type (1 byte, ValueType) family (varint32) body
 //   body of kValue    := key (length-prefixed) value (length-prefixed)
-//   body of kDeletion := key (length-prefixed)
+//   body of kDeletion, kSingleDeletion := key (length-prefixed)
 //
 // `count` is the number of records. The log stores the records without the 12 header bytes.
 #pragma once
@@ -38,7 +38,7 @@ inline Status TakeBatchRecord(Slice* records, BatchRecord* record) {
   if (!GetFixed(records, &type) || type > kValueTypeMax)
     return Status::Corruption("write batch", "record type");
   record->type = static_cast<ValueType>(type);
-  if (record->type != ValueType::kValue && record->type != ValueType::kDeletion) {
+  if (record->type != ValueType::kValue && !IsDeletion(record->type)) {
     return Status::NotSupported("write batch record type " + std::to_string(type));
   }
   if (!GetVarint32(records, &record->family)) return Status::Corruption("write batch", "family");

@@ -62,6 +62,7 @@ WriteBatch SmallBatch() {
   EXPECT_TRUE(batch.Put("", std::string(200, 'v')).ok());  // a length of two bytes
   EXPECT_TRUE(batch.Delete("").ok());
   EXPECT_TRUE(batch.Put("key three", "").ok());
+  EXPECT_TRUE(batch.SingleDelete("key four").ok());
   return batch;
 }
 
@@ -97,10 +98,12 @@ TEST(WriteBatchTest, GoldenBytes) {
   ASSERT_TRUE(batch.Put("k", "value").ok());
   ASSERT_TRUE(batch.Delete("key").ok());
   ASSERT_TRUE(batch.Put("", std::string(300, 'x')).ok());
-  const std::string expected = std::string("\0\0\0\0\0\0\0\0\3\0\0\0", 12) +            // sequence, count
-                               std::string("\1\0\1k\5value", 10) +                      // value
-                               std::string("\0\0\3key", 6) +                            // deletion
-                               std::string("\1\0\0\xac\2", 5) + std::string(300, 'x');  // value, 300 = ac 02
+  ASSERT_TRUE(batch.SingleDelete("once").ok());
+  const std::string expected = std::string("\0\0\0\0\0\0\0\0\4\0\0\0", 12) +             // sequence, count
+                               std::string("\1\0\1k\5value", 10) +                       // value
+                               std::string("\0\0\3key", 6) +                             // deletion
+                               std::string("\1\0\0\xac\2", 5) + std::string(300, 'x') +  // value, 300 = ac 02
+                               std::string("\3\0\4once", 7);                             // single deletion
   EXPECT_EQ(batch.Data(), expected);
 }
 
@@ -214,12 +217,13 @@ TEST(WriteBatchTest, KeysAndValuesOverTheirLimitsLeaveTheBatchAsItWas) {
   const std::string long_key(kMaxKeyBytes + 1, 'k');
   EXPECT_TRUE(batch.Put(long_key, "v").IsInvalidArgument());
   EXPECT_TRUE(batch.Delete(long_key).IsInvalidArgument());
+  EXPECT_TRUE(batch.SingleDelete(long_key).IsInvalidArgument());
   // Refused by its size: its bytes are not looked at.
   EXPECT_TRUE(batch.Put("k", Slice("", kMaxValueBytes + 1)).IsInvalidArgument());
   EXPECT_EQ(batch.Data(), before);
   ASSERT_TRUE(batch.Put(Slice(long_key.data(), kMaxKeyBytes), "v").ok());
   ASSERT_TRUE(batch.Delete(Slice(long_key.data(), kMaxKeyBytes)).ok());
-  EXPECT_EQ(batch.Count(), 7u);
+  EXPECT_EQ(batch.Count(), 8u);
 }
 
 // ---- Damaged bytes ----
@@ -279,7 +283,7 @@ Status IterateRecord(const std::string& record) {
 TEST(WriteBatchTest, RecordTypesThatAreNotBuiltAreNotSupported) {
   for (int type = 0; type < 256; ++type) {
     const Status s = IterateRecord(std::string(1, static_cast<char>(type)) + std::string("\0\1k\1v", 5));
-    if (type == static_cast<int>(ValueType::kDeletion)) {
+    if (type <= kValueTypeMax && IsDeletion(static_cast<ValueType>(type))) {
       EXPECT_TRUE(s.IsCorruption()) << "a value behind a deletion is another record";
     } else if (type == static_cast<int>(ValueType::kValue)) {
       EXPECT_TRUE(s.ok()) << s.ToString();
@@ -313,6 +317,7 @@ TEST(WriteBatchTest, ABatchWithoutAHeaderTakesNoChanges) {
     batch.SetSavePoint();
     EXPECT_TRUE(batch.Put("a key of some length", "and a value").IsCorruption()) << size;
     EXPECT_TRUE(batch.Delete("a key of some length").IsCorruption()) << size;
+    EXPECT_TRUE(batch.SingleDelete("a key of some length").IsCorruption()) << size;
     EXPECT_TRUE(batch.RollbackToSavePoint().ok());
     EXPECT_EQ(batch.Data(), bytes);
     EXPECT_EQ(batch.Count(), 0u);
@@ -349,6 +354,10 @@ TEST(WriteBatchFamilies, HandlersHearOfTheFamily) {
       heard.push_back(std::to_string(family) + " -" + key.ToString());
       return Status::OK();
     }
+    Status SingleDeleteCF(uint32_t family, const Slice& key) override {
+      heard.push_back(std::to_string(family) + " --" + key.ToString());
+      return Status::OK();
+    }
     std::vector<std::string> heard;
   };
   FamilyWithId seven(7), large(UINT32_MAX);
@@ -357,15 +366,18 @@ TEST(WriteBatchFamilies, HandlersHearOfTheFamily) {
   ASSERT_TRUE(batch.Put(&seven, "a", "2").ok());
   ASSERT_TRUE(batch.Delete(&large, "b").ok());
   ASSERT_TRUE(batch.Delete(nullptr, "c").ok());
-  EXPECT_EQ(batch.Count(), 4u);
+  ASSERT_TRUE(batch.SingleDelete(&seven, "d").ok());
+  ASSERT_TRUE(batch.SingleDelete("e").ok());
+  EXPECT_EQ(batch.Count(), 6u);
   FamilyRecorder recorder;
   ASSERT_TRUE(batch.Iterate(&recorder).ok());
-  EXPECT_EQ(recorder.heard, (std::vector<std::string>{"0 a=1", "7 a=2", "4294967295 -b", "0 -c"}));
+  EXPECT_EQ(recorder.heard,
+            (std::vector<std::string>{"0 a=1", "7 a=2", "4294967295 -b", "0 -c", "7 --d", "0 --e"}));
   ASSERT_TRUE(batch.Put(&seven, "stop", "").ok());
   ASSERT_TRUE(batch.Put(&seven, "behind", "").ok());
   recorder.heard.clear();
   EXPECT_TRUE(batch.Iterate(&recorder).IsAborted());
-  EXPECT_EQ(recorder.heard.size(), 4u);
+  EXPECT_EQ(recorder.heard.size(), 6u);
 }
 
 TEST(WriteBatchFamilies, HandlersOfTheDefaultFamilyRefuseOthers) {

@@ -179,7 +179,7 @@ void TableBuilder::Add(const Entry& entry) {
   rep.last_hash = hash;
   ++header.entries;
   const ValueType type = TagType(entry.tag);
-  if (type == ValueType::kDeletion || type == ValueType::kSingleDeletion) ++header.tombstones;
+  if (IsDeletion(type)) ++header.tombstones;
   header.key_bytes += entry.key.size();
   header.value_bytes += entry.value.size();
   header.sequence_min = std::min(header.sequence_min, TagSequence(entry.tag));

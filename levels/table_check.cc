@@ -108,7 +108,7 @@ class Table::Checker : public Index::Visitor {
     last_tag_ = entry.tag;
     ++entries_;
     const ValueType type = TagType(entry.tag);
-    if (type == ValueType::kDeletion || type == ValueType::kSingleDeletion) ++tombstones_;
+    if (IsDeletion(type)) ++tombstones_;
     key_bytes_ += entry.key.size();
     value_bytes_ += entry.value.size();
     sequence_min_ = std::min(sequence_min_, TagSequence(entry.tag));

@@ -29,6 +29,11 @@ enum class ValueType : uint8_t {
 };
 inline constexpr uint8_t kValueTypeMax = 8;
 
+// Of one key: whether it ends what a reader sees with nothing.
+inline constexpr bool IsDeletion(ValueType type) {
+  return type == ValueType::kDeletion || type == ValueType::kSingleDeletion;
+}
+
 inline constexpr SequenceNumber kMaxSequenceNumber = (SequenceNumber{1} << 56) - 1;
 
 using Tag = uint64_t;

@@ -98,6 +98,12 @@ class PMLSM_EXPORT DB {
   // Removes key; OK if it was not there.
   virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
   virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) = 0;
+  // Removes a key that was put once. The two go together as soon as they meet in a flush or a merge, where a Delete
+  // stays until nothing older can hold the key; so it is for keys that are written, read and removed, as in a queue.
+  // By contract there is exactly one Put of the key since its last SingleDelete, or since it was first written, and
+  // nothing else. After several Puts, or with Deletes or Merges of the same key, an older value may come back.
+  virtual Status SingleDelete(const WriteOptions& options, const Slice& key) = 0;
+  virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) = 0;
   // Applies the batch as one, in all families: after a crash all of it is there or nothing. With disableWAL that
   // holds only for what one Flush call flushes.
   virtual Status Write(const WriteOptions& options, WriteBatch* batch) = 0;

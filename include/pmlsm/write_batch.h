@@ -25,9 +25,11 @@ class PMLSM_EXPORT WriteBatch {
   // Corruption, if the batch has no header: made from too few bytes, or moved from (Clear makes it usable).
   Status Put(const Slice& key, const Slice& value);
   Status Delete(const Slice& key);
+  Status SingleDelete(const Slice& key);  // for keys that were put once: DB::SingleDelete
   // In a column family; null = the default one. The batch remembers its ID, not the handle.
   Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
   Status Delete(ColumnFamilyHandle* family, const Slice& key);
+  Status SingleDelete(ColumnFamilyHandle* family, const Slice& key);
   void Clear();
 
   // Save points nest. RollbackToSavePoint takes back all that came after the newest one and drops it;
@@ -44,6 +46,8 @@ class PMLSM_EXPORT WriteBatch {
     virtual ~Handler() = default;
     virtual Status PutCF(uint32_t family, const Slice& key, const Slice& value);
     virtual Status DeleteCF(uint32_t family, const Slice& key);
+    // Passes it on to DeleteCF, unless overridden.
+    virtual Status SingleDeleteCF(uint32_t family, const Slice& key);
     virtual void Put(const Slice& key, const Slice& value) = 0;
     virtual void Delete(const Slice& key) = 0;
     virtual bool Continue() { return true; }

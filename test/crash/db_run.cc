@@ -63,6 +63,18 @@ std::string Wrong(const std::string& where, const Status& status) {
   return status.ok() ? std::string() : "the program's own " + where + ": " + status.ToString();
 }
 
+Status Add(const Change& change, ColumnFamilyHandle* family, WriteBatch* batch) {
+  switch (change.record) {
+    case Record::kPut:
+      return batch->Put(family, change.key, change.value);
+    case Record::kDelete:
+      return batch->Delete(family, change.key);
+    case Record::kSingleDelete:
+      return batch->SingleDelete(family, change.key);
+  }
+  return Status::NotSupported("record");
+}
+
 class SmallSpans : public HookListener {
  public:
   explicit SmallSpans(uint64_t largest) : largest_(largest) { pmlsm::hooks.SetListener(this); }
@@ -188,8 +200,7 @@ class DbLife {
     WriteBatch batch;
     for (const Change& change : operation.changes) {
       ColumnFamilyHandle* const family = opened_.Of(change.key);
-      const Status status =
-          change.deletes ? batch.Delete(family, change.key) : batch.Put(family, change.key, change.value);
+      const Status status = Add(change, family, &batch);
       if (!status.ok()) return status;
     }
     __atomic_store_n(&oracle_->writer[writer].started, number + 1, __ATOMIC_SEQ_CST);
@@ -197,7 +208,7 @@ class DbLife {
     Status status;
     if (operation.changes.size() > 1 || opened_.Of(first.key) != nullptr) {
       status = db()->Write(options, &batch);
-    } else if (first.deletes) {
+    } else if (first.record == Record::kDelete) {
       status = db()->Delete(options, first.key);
     } else {
       status = db()->Put(options, first.key, first.value);

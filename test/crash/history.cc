@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "util/check.h"
-#include "util/random.h"
 
 namespace pmlsm::crash {
 namespace {
@@ -69,21 +68,33 @@ Operation History::At(uint64_t number) const {
   operation.sync = !unsynced_ || random.OneIn(3);
   const uint64_t changes = shape.changes_min + random.Uniform(shape.changes_max - shape.changes_min + 1);
   for (uint64_t i = 0; i < changes; ++i) {
-    Change change = {shape.deletes_one_in != 0 && random.OneIn(shape.deletes_one_in),
+    const bool deletes = shape.deletes_one_in != 0 && random.OneIn(shape.deletes_one_in);
+    Change change = {deletes ? Record::kDelete : Record::kPut,
                      KeyPrefix() + std::to_string(random.Uniform(shape.keys)), ""};
     const uint64_t bytes = shape.bytes_min + random.Uniform(shape.bytes_max - shape.bytes_min + 1);
-    if (!change.deletes) change.value = MakeValue(number, bytes, &random);
+    if (!deletes) change.value = MakeValue(number, bytes, &random);
     operation.changes.push_back(std::move(change));
   }
+  if (shape.deletes_one_in != 0) AddOnce(number, &random, &operation);
   return operation;
+}
+
+void History::AddOnce(uint64_t number, Random* random, Operation* operation) const {
+  constexpr uint64_t kPeriod = 8;
+  const bool puts = number % kPeriod == 1;
+  if (!puts && number % kPeriod != 6) return;
+  Change change = {puts ? Record::kPut : Record::kSingleDelete,
+                   KeyPrefix() + "once" + std::to_string(number / kPeriod), ""};
+  if (puts) change.value = MakeValue(number, 20, random);
+  operation->changes.push_back(std::move(change));
 }
 
 void History::Apply(uint64_t number, Content* content) const {
   for (Change& change : At(number).changes) {
-    if (change.deletes) {
-      content->erase(change.key);
-    } else {
+    if (change.record == Record::kPut) {
       (*content)[change.key] = std::move(change.value);
+    } else {
+      content->erase(change.key);
     }
   }
 }

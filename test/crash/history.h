@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "util/random.h"
+
 namespace pmlsm::crash {
 
 enum class Style {
@@ -19,8 +21,10 @@ enum class Style {
   kBigBatches,    // 40 KiB and more: larger than a memtable
 };
 
+enum class Record { kPut, kDelete, kSingleDelete };
+
 struct Change {
-  bool deletes;
+  Record record;
   std::string key;
   std::string value;
 };
@@ -43,6 +47,7 @@ class History {
   // Some operations are not synced if `unsynced`.
   History(uint64_t seed, int writer, std::vector<Chapter> chapters, bool unsynced);
 
+  // Beside the style's own changes, keys that are put once and removed by a SingleDelete some operations later.
   Operation At(uint64_t number) const;
   uint64_t operations() const { return operations_; }
   void Apply(uint64_t number, Content* content) const;
@@ -53,6 +58,8 @@ class History {
   static uint64_t OperationOf(const std::string& value);
 
  private:
+  void AddOnce(uint64_t number, Random* random, Operation* operation) const;
+
   const uint64_t seed_;
   const int writer_;
   const std::vector<Chapter> chapters_;

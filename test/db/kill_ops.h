@@ -15,8 +15,9 @@ inline char KillThreadName(size_t thread) { return static_cast<char>('A' + threa
 
 struct KillOperation {
   enum Kind { kPut, kDelete, kBatch, kFlush, kCompact };
+  enum class Record { kPut, kDelete, kSingleDelete };
   struct Change {
-    bool is_delete;
+    Record record;
     std::string key;
     std::string value;
   };
@@ -30,28 +31,30 @@ struct KillOperation {
     const uint64_t dice = random.Uniform(1000);
     sync = !random.OneIn(4);
     kind = dice < 700 ? kPut : dice < 850 ? kDelete : dice < 985 ? kBatch : dice < 997 ? kFlush : kCompact;
-    if (kind == kFlush || kind == kCompact) return;
-    uint64_t count = kind != kBatch ? 1 : 1 + random.Uniform(20);
+    const bool writes = kind != kFlush && kind != kCompact;
+    uint64_t count = !writes ? 0 : kind != kBatch ? 1 : 1 + random.Uniform(20);
     // Larger than a memtable and than a log segment.
     const bool huge = kind == kBatch && random.OneIn(40);
     if (huge) count = 40;
     for (; count > 0; --count) {
       Change change;
-      change.is_delete = kind == kDelete || (kind == kBatch && random.OneIn(4));
+      const bool deletes = kind == kDelete || (kind == kBatch && random.OneIn(4));
+      change.record = deletes ? Record::kDelete : Record::kPut;
       change.key = KillThreadName(thread) + ("key" + std::to_string(random.Uniform(600)));
-      if (!change.is_delete) {
+      if (!deletes) {
         change.value = std::to_string(number) + std::string(random.Uniform(huge ? 4000 : 150), 'v');
       }
       changes.push_back(std::move(change));
     }
+    AddOnce(thread, number);
   }
 
   void Apply(Model* model) const {
     for (const Change& change : changes) {
-      if (change.is_delete) {
-        model->erase(change.key);
-      } else {
+      if (change.record == Record::kPut) {
         (*model)[change.key] = change.value;
+      } else {
+        model->erase(change.key);
       }
     }
   }
@@ -73,10 +76,34 @@ struct KillOperation {
     }
     WriteBatch batch;
     for (const Change& change : changes) {
-      Status s = change.is_delete ? batch.Delete(change.key) : batch.Put(change.key, change.value);
+      Status s = Add(change, &batch);
       if (!s.ok()) return s;
     }
     return db->Write(write, &batch);
+  }
+
+ private:
+  // Batches of one change more: keys that are put once, and removed by a SingleDelete 8 operations later.
+  void AddOnce(size_t thread, uint64_t number) {
+    constexpr uint64_t kPeriod = 16;
+    constexpr uint64_t kKeys = 50;
+    const bool puts = number % kPeriod == 3;
+    if (!puts && number % kPeriod != 11) return;
+    kind = kBatch;
+    const std::string key = KillThreadName(thread) + ("once" + std::to_string(number / kPeriod % kKeys));
+    changes.push_back({puts ? Record::kPut : Record::kSingleDelete, key, puts ? std::to_string(number) : ""});
+  }
+
+  static Status Add(const Change& change, WriteBatch* batch) {
+    switch (change.record) {
+      case Record::kPut:
+        return batch->Put(change.key, change.value);
+      case Record::kDelete:
+        return batch->Delete(change.key);
+      case Record::kSingleDelete:
+        return batch->SingleDelete(change.key);
+    }
+    return Status::NotSupported("record");
   }
 };
 

@@ -80,7 +80,8 @@ class Walk {
 
   void Step() {
     const uint64_t dice = random_.Uniform(1000);
-    if (dice < 500) return Put();
+    if (dice < 470) return Put();
+    if (dice < 500) return PutOnceOrSingleDelete();
     if (dice < 650) return Delete();
     if (dice < 750) return WriteBatchOfMany();
     if (dice < 880) return CheckSome();
@@ -141,13 +142,24 @@ class Walk {
     ASSERT_OK(db_->Delete(HowToWrite(), key));
     model_.erase(key);
   }
+  // Keys that nothing else writes.
+  std::string OnceKey() { return "once" + std::to_string(random_.Uniform(1 + key_space_ / 4)); }
+  void PutOnceOrSingleDelete() {
+    const std::string key = OnceKey();
+    if (model_.erase(key) != 0) {
+      ASSERT_OK(db_->SingleDelete(HowToWrite(), key));
+    } else {
+      model_[key] = Value();
+      ASSERT_OK(db_->Put(HowToWrite(), key, model_[key]));
+    }
+  }
   void WriteBatchOfMany() {
     WriteBatch batch;
     Model after = model_;
     std::vector<Model> save_points;
     for (uint64_t i = random_.Uniform(30); i > 0; --i) {
       const std::string key = Key();
-      switch (random_.Uniform(8)) {
+      switch (random_.Uniform(9)) {
         case 0:
           batch.SetSavePoint();
           save_points.push_back(after);
@@ -171,6 +183,16 @@ class Walk {
           ASSERT_OK(batch.Delete(key));
           after.erase(key);
           break;
+        case 5: {
+          const std::string once = OnceKey();
+          if (after.erase(once) != 0) {
+            ASSERT_OK(batch.SingleDelete(once));
+          } else {
+            after[once] = Value();
+            ASSERT_OK(batch.Put(once, after[once]));
+          }
+          break;
+        }
         default:
           after[key] = Value();
           ASSERT_OK(batch.Put(key, after[key]));
@@ -242,13 +264,13 @@ class Walk {
   void CheckSome() {
     const auto [read, model] = AnyState();
     for (int i = 0; i < 5; ++i) {
-      const std::string key = Key();
+      const std::string key = i == 0 ? OnceKey() : Key();
       ASSERT_TRUE(GetIs(db_.get(), read, key, Find(*model, key)));
     }
   }
   void CheckAll() {
     std::vector<std::string> probes;
-    for (int i = 0; i < 50; ++i) probes.push_back(Key());
+    for (int i = 0; i < 50; ++i) probes.push_back(random_.OneIn(5) ? OnceKey() : Key());
     ExpectReadersAgree(db_.get(), {}, model_, probes);
     for (const Held& held : held_) {
       if (::testing::Test::HasFatalFailure()) return;
