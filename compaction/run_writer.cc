@@ -86,6 +86,7 @@ Status RunWriter::FinishTable() {
     return s;
   }
   if (used.bytes < span_.bytes) context_.extents->Free({used.end(), span_.bytes - used.bytes});  // 5
+  table->MakeRouting();
   tables_.push_back(std::make_shared<TableHandle>(std::move(table), context_.extents));
   bytes_ += used.bytes;
   return Status::OK();

@@ -59,7 +59,7 @@ JobContext DBImpl::MakeJobContext(ColumnFamily* family) {
   context.extents = storage_->extents.get();
   context.publisher = publisher_.get();
   context.table_options = {family->options.comparator, family->options.node_bytes,
-                           family->options.filter_bits_per_key};
+                           family->options.filter_bits_per_key, &storage_->routing};
   context.table_bytes = family->sizes.TableBytes(family->version->bytes());
   context.destination = family->merge_chooser.destination();
   context.compaction_filter = family->options.compaction_filter;

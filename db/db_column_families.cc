@@ -5,6 +5,8 @@
 // names it, with the log segment in use as its oldest. 2. Take writes. Dropped: 1. Publish a manifest without it. 2.
 // Its runs are obsolete: their space comes back when the last handle and reader are gone. CRASH before 1: as it was.
 // After it: done; what no manifest names is free space.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -82,7 +84,10 @@ FamilyState DBImpl::MakeFamilyState(const ColumnFamily& family) {
 void DBImpl::UpdateSharedSizes() {
   std::vector<DerivedSizes> sizes;
   for (const ColumnFamilyRef& family : families_) sizes.push_back(family->sizes);
-  sizes_ = SharedSizes(options_, storage_->pool->header(), sizes);
+  static const uint64_t kMachineBytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  sizes_ = SharedSizes(options_, storage_->pool->header(), sizes, kMachineBytes);
+  storage_->routing.SetLimit(sizes_.routing_bytes);
   storage_->extents->SetReserve(sizes_.reserve_bytes, sizes_.flush_bytes);
   if (!sizes_.shares_memtables) default_family_->memtable_limit = default_family_->sizes.write_buffer_bytes;
 }

@@ -115,7 +115,7 @@ Status DBImpl::LoadFamily(const FamilyState& stored, ColumnFamily* family) {
   if (!s.ok()) return s;
   const int levels = std::max<int>(family->options.num_levels, static_cast<int>(stored.levels.size()));
   const TableOptions table_options{family->options.comparator, family->options.node_bytes,
-                                   family->options.filter_bits_per_key};
+                                   family->options.filter_bits_per_key, &storage_->routing};
   VersionEdit edit;
   for (size_t level = 0; level < stored.levels.size(); ++level) {
     for (const uint64_t offset : stored.levels[level]) {

@@ -93,9 +93,13 @@ struct SharedSizes {
   uint64_t limit_step_bytes = 0;  // in which it is given out
   uint64_t log_bytes = 0;         // of segments; past it, who holds the oldest is flushed
   uint64_t reserve_bytes = 0;     // space that writes leave to flushes, merges and deletes
+  uint64_t routing_bytes = 0;     // what all TableRoutings may take
 
   SharedSizes() = default;
-  SharedSizes(const DBOptions& options, const PoolHeader& pool, const std::vector<DerivedSizes>& families) {
+  // `machine_bytes` of DRAM.
+  SharedSizes(const DBOptions& options, const PoolHeader& pool, const std::vector<DerivedSizes>& families,
+              uint64_t machine_bytes) {
+    constexpr uint64_t kRoutingShare = 8;
     constexpr uint64_t kMemTablesBytes = 64 << 20;
     constexpr uint64_t kMemTablesPoolShare = DerivedSizes::kPoolShare / 4;
     constexpr uint64_t kSteps = 256;
@@ -114,6 +118,8 @@ struct SharedSizes {
         options.db_write_buffer_size != 0 ? options.db_write_buffer_size : std::max(kMemTablesBytes, largest);
     memtables_bytes = std::min(asked, std::max(largest, pool.max_pmem_bytes / kMemTablesPoolShare));
     shares_memtables = families.size() > 1 || memtables_bytes < largest;
+    routing_bytes = options.dram_budget_bytes == 0 ? machine_bytes / kRoutingShare
+                                                   : options.dram_budget_bytes - std::min(options.dram_budget_bytes, memtables_bytes);
     limit_step_bytes = memtables_bytes / kSteps;
     log_bytes = options.max_total_wal_bytes != 0 ? options.max_total_wal_bytes
                                                  : kLogShare * std::max(memtables_bytes, largest);
@@ -126,6 +132,7 @@ struct SharedSizes {
 
   std::string ToString() const {
     return "derived.memtables_bytes=" + std::to_string(memtables_bytes) +
+           "\nderived.routing_bytes=" + std::to_string(routing_bytes) +
            "\nderived.log_bytes=" + std::to_string(log_bytes) +
            "\nderived.merge_space_bytes=" + std::to_string(merge_space_bytes) +
            "\nderived.reserve_bytes=" + std::to_string(reserve_bytes) + "\n";

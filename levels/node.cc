@@ -29,16 +29,16 @@ Damage Node::Load(const Region& region, uint64_t place, bool verify) {
   return {};
 }
 
-Damage Node::GetOutsideValue(bool verify, Slice* value) const {
+const char* ReadOutsideValue(const Region& region, bool verify, Slice* value) {
   ValueReference reference;
-  if (value->size() != sizeof(reference)) return Damaged("value reference");
+  if (value->size() != sizeof(reference)) return "value reference";
   memcpy(&reference, value->data(), sizeof(reference));
-  if (!region_->Holds(reference.place, reference.bytes)) return Damaged("value's place");
-  *value = Slice(region_->start + reference.place, reference.bytes);
-  if (verify && Seal(value->data(), value->size(), region_->seed) != reference.checksum) {
-    return Damaged("value's checksum");
+  if (!region.Holds(reference.place, reference.bytes)) return "value's place";
+  *value = Slice(region.start + reference.place, reference.bytes);
+  if (verify && Seal(value->data(), value->size(), region.seed) != reference.checksum) {
+    return "value's checksum";
   }
-  return {};
+  return nullptr;
 }
 
 Damage Node::GetKey(uint32_t i, Slice* key, Tag* tag) const {

@@ -24,6 +24,13 @@ inline int CompareKeys(const Comparator* comparator, bool bytewise, const Slice&
   return bytewise ? a.compare(b) : comparator->Compare(a, b);
 }
 
+// What is wrong with the entry at `data`, of which `room` bytes may be looked at, or null. A value outside the nodes:
+// *outside, and entry->value is its reference. `verify`: against its checksum, of a table with that seed.
+const char* ReadEntry(const char* data, uint64_t room, uint64_t seed, bool verify, Entry* entry, bool* outside);
+
+// *value: a reference's bytes; gets the value. What is wrong with it, or null.
+const char* ReadOutsideValue(const Region& region, bool verify, Slice* value);
+
 class Node {
  public:
   // Looks at the node at `place`. `verify`: header, fingerprints and slots against their checksum.
@@ -63,8 +70,10 @@ class Node {
  private:
   uint16_t flags() const { return LoadFixed<uint16_t>(data_ + offsetof(NodeHeader, flags)); }
   Damage Damaged(const char* what) const { return {what, place()}; }
-  // *value: the reference's bytes; gets the value.
-  Damage GetOutsideValue(bool verify, Slice* value) const;
+  Damage GetOutsideValue(bool verify, Slice* value) const {
+    const char* const what = ReadOutsideValue(*region_, verify, value);
+    return what == nullptr ? Damage() : Damaged(what);
+  }
 
   const Region* region_ = nullptr;
   const char* data_ = nullptr;
@@ -73,23 +82,28 @@ class Node {
   uint32_t bytes_ = 0;
 };
 
-inline Damage Node::GetHead(uint32_t i, bool verify, Entry* entry, bool* outside) const {
-  const uint32_t at = offset(i);
-  if (at + sizeof(EntryHeader) > bytes_) return Damaged("slot");
-  const char* const data = data_ + at;
+inline const char* ReadEntry(const char* data, uint64_t room, uint64_t seed, bool verify, Entry* entry,
+                             bool* outside) {
+  if (room < sizeof(EntryHeader)) return "slot";
   const uint32_t lengths = LoadFixed<uint32_t>(data + offsetof(EntryHeader, lengths));
   const uint32_t key_bytes = lengths & kEntryKeyMask;
   const uint32_t value_bytes = (lengths >> kEntryValueShift) & kEntryValueMask;
   const uint32_t entry_bytes = sizeof(EntryHeader) + key_bytes + value_bytes;
-  if (entry_bytes > bytes_ - at) return Damaged("entry's lengths");
-  if (verify && Seal(data + 4, entry_bytes - 4, region_->seed) != LoadFixed<uint32_t>(data)) {
-    return Damaged("entry's checksum");
-  }
+  if (entry_bytes > room) return "entry's lengths";
+  if (verify && Seal(data + 4, entry_bytes - 4, seed) != LoadFixed<uint32_t>(data)) return "entry's checksum";
   entry->key = Slice(data + sizeof(EntryHeader), key_bytes);
   entry->tag = LoadFixed<uint64_t>(data + offsetof(EntryHeader, tag));
   entry->value = Slice(data + sizeof(EntryHeader) + key_bytes, value_bytes);
-  if (outside != nullptr) *outside = (lengths & kEntryValueOutside) != 0;
-  return {};
+  *outside = (lengths & kEntryValueOutside) != 0;
+  return nullptr;
+}
+
+inline Damage Node::GetHead(uint32_t i, bool verify, Entry* entry, bool* outside) const {
+  const uint32_t at = offset(i);
+  bool lies_outside;
+  const char* const what = ReadEntry(data_ + at, at < bytes_ ? bytes_ - at : 0, region_->seed, verify, entry,
+                                     outside == nullptr ? &lies_outside : outside);
+  return what == nullptr ? Damage() : Damaged(what);
 }
 
 inline Damage Node::GetEntry(uint32_t i, bool verify, Entry* entry) const {

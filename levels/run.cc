@@ -38,6 +38,7 @@ Run::Run(const Comparator* comparator, uint64_t number, std::vector<TableRef> ta
   if (bytewise) prefix_ = CommonPrefix(tables_.front()->table().smallest(), largest());
   for (const TableRef& handle : tables_) {
     const Table& table = handle->table();
+    direct_.push_back(&table);
     bytes_ += table.span().bytes;
     entries_ += table.header().entries;
     tombstones_ += table.header().tombstones;
@@ -89,21 +90,13 @@ size_t Run::FindTable(const Slice& key) const {
   return low;
 }
 
-void Run::PrefetchFilter(const Slice& key, uint64_t key_hash) const {
-  const size_t table = FindTable(key);
-  if (table < tables_.size()) tables_[table]->table().PrefetchFilter(key_hash);
-}
-
-Status Run::Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
-                bool* found) const {
+Status Run::FinishGet(size_t started, const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify,
+                      Entry* entry, bool* found) const {
   *found = false;
-  if (BelowLive(key)) return Status::OK();
-  for (size_t i = FindTable(key); i < tables_.size(); ++i) {
-    const Table& table = tables_[i]->table();
-    if (table.MayContain(key_hash)) {
-      Status s = table.Get(key, key_hash, snapshot, verify, entry, found);
-      if (!s.ok() || *found) return s;
-    }
+  for (size_t i = started; i < direct_.size(); ++i) {
+    const Table& table = *direct_[i];
+    Status s = table.Get(key, key_hash, snapshot, verify, entry, found);
+    if (!s.ok() || *found) return s;
     // Older versions may be in the next table, if the key is this one's last.
     if (table.largest() != key) break;
   }

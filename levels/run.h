@@ -60,12 +60,21 @@ class Run {
   // Whether a table may hold a live key in [*begin, *end]; null = no bound.
   bool Overlaps(const Slice* begin, const Slice* end) const;
 
-  // As Table::Get, but filters included: looks at the one table (or, for a key that continues, the next
-  // ones).
+  // As Table::Get: looks at the one table (or, for a key that continues, the next ones).
   Status Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
-             bool* found) const;
-  // Starts loading the filter line that a Get of this key will look at.
-  void PrefetchFilter(const Slice& key, uint64_t key_hash) const;
+             bool* found) const {
+    return FinishGet(StartGet(key, key_hash), key, key_hash, snapshot, verify, entry, found);
+  }
+
+  // The same in two steps, so that the cache misses of several runs overlap: StartGet starts loading what FinishGet
+  // will look at first.
+  size_t StartGet(const Slice& key, uint64_t key_hash) const {
+    const size_t table = BelowLive(key) ? tables_.size() : FindTable(key);
+    if (table < tables_.size()) direct_[table]->PrefetchGet(key_hash);
+    return table;
+  }
+  Status FinishGet(size_t started, const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify,
+                   Entry* entry, bool* found) const;
 
   // REQUIRES: the Run outlives the iterator. Keys below live_lower do not appear.
   std::unique_ptr<InternalIterator> NewIterator(bool verify) const;
@@ -90,6 +99,7 @@ class Run {
   const Comparator* const comparator_;
   const uint64_t number_;
   const std::vector<TableRef> tables_;
+  std::vector<const Table*> direct_;  // the same
   const bool has_live_lower_;
   const std::string live_lower_;
   uint64_t bytes_ = 0;

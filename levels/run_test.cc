@@ -103,7 +103,6 @@ class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination>>
       const SequenceNumber snapshot = random->OneIn(3) ? kMaxSequenceNumber : TagSequence(some.tag);
       Entry entry;
       bool found;
-      run.PrefetchFilter(key, KeyHash(key));
       const Status got = run.Get(key, KeyHash(key), snapshot, true, &entry, &found);
       ASSERT_TRUE(got.ok()) << got.ToString();
       const OwnedEntry* const want = oracle.Get(key, snapshot);

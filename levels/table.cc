@@ -70,7 +70,8 @@ Status Table::Open(const TableOptions& options, const char* start, Span span, st
 }
 
 Table::Table(const TableOptions& options, const char* start, Span span, const TableHeader& header)
-    : filter_(RegionOf(header, start, header.filter_place, header.filter_bytes), header.filter_probes),
+    : routing_budget_(TableRouting::Fits(header) ? options.routing_budget : nullptr),
+      filter_(RegionOf(header, start, header.filter_place, header.filter_bytes), header.filter_probes),
       comparator_(options.comparator),
       bytewise_(options.comparator == BytewiseComparator()),
       prefetch_bytes_(static_cast<uint32_t>(RoundUpToLine(std::min(options.node_bytes, kPrefetchBytesMax)))),
@@ -83,9 +84,16 @@ Table::Table(const TableOptions& options, const char* start, Span span, const Ta
       smallest_(start + header.keys_place, header.smallest_bytes),
       largest_(start + header.keys_place + header.smallest_bytes, header.largest_bytes) {}
 
-Status Table::Corrupt(Damage damage) const {
+Table::~Table() {
+  const TableRouting* const routing = this->routing();
+  if (routing == nullptr) return;
+  delete routing;
+  routing_budget_->Return(TableRouting::BytesFor(header_));
+}
+
+Status Table::Corrupt(Damage damage, const char* piece) const {
   return Status::Corruption("table " + std::to_string(header_.table_number),
-                            "node at place " + std::to_string(damage.place) + ": " + damage.what);
+                            std::string(piece) + " at place " + std::to_string(damage.place) + ": " + damage.what);
 }
 
 bool Table::MayContain(uint64_t key_hash) const {
@@ -94,8 +102,6 @@ bool Table::MayContain(uint64_t key_hash) const {
   if (__builtin_expect(damaged, 0)) damaged_filter_lines_.fetch_add(1, std::memory_order_relaxed);
   return may;
 }
-
-void Table::PrefetchFilter(uint64_t key_hash) const { filter_.Prefetch(key_hash); }
 
 Damage Table::NextNode(bool verify, Index::Cursor* at, Node* node) const {
   const uint32_t ordinal = node->ordinal() + 1;
@@ -116,6 +122,17 @@ Damage Table::PrevNode(bool verify, Index::Cursor* at, Node* node) const {
 Status Table::Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
                   bool* found) const {
   *found = false;
+  if (const TableRouting* routing = this->routing()) {
+    Hit hit;
+    if (Damage damage = FindRouted(*routing, key, key_hash, snapshot, verify, entry, &hit)) {
+      return Corrupt(damage, "entry");
+    }
+    *found = hit == Hit::kFound;
+    if (hit != Hit::kTooNew) return Status::OK();
+  } else {
+    if (routing_budget_ != nullptr) NoteUnroutedGet();
+    if (!MayContain(key_hash)) return Status::OK();
+  }
   if (Damage damage = Find(key, key_hash, snapshot, verify, entry, found)) return Corrupt(damage);
   return Status::OK();
 }

@@ -15,6 +15,7 @@
 #include "levels/node.h"
 #include "levels/table_builder.h"
 #include "levels/table_format.h"
+#include "levels/table_routing.h"
 #include "pmem/pool.h"
 #include "pmlsm/status.h"
 #include "util/internal_iterator.h"
@@ -29,18 +30,30 @@ class Table {
   // `start` is where span.offset lies in memory.
   static Status Open(const TableOptions& options, const char* start, Span span,
                      std::unique_ptr<Table>* table);
-  ~Table() = default;
+  ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
   // False if the filter says that no version of a key with this KeyHash is here. A damaged filter line says
   // "maybe".
   bool MayContain(uint64_t key_hash) const;
-  // Starts loading the filter line that MayContain will look at.
-  void PrefetchFilter(uint64_t key_hash) const;
+  // Starts loading the line that Get will look at first.
+  void PrefetchGet(uint64_t key_hash) const {
+    if (const TableRouting* routing = this->routing()) {
+      routing->keys().Prefetch(key_hash);
+    } else {
+      filter_.Prefetch(key_hash);
+    }
+  }
+
+  // Reads all nodes and makes a TableRouting of them, which Gets then go by, if it fits, the budget allows it, and
+  // nothing is damaged. Else the filter and the index do. A table that is read without it does so by itself after
+  // some Gets.
+  void MakeRouting() const;
+  const TableRouting* routing() const { return routing_.load(std::memory_order_acquire); }
 
   // The newest version of key with sequence <= snapshot. *found = false if there is none here. Corruption if
-  // `verify` and what was used fails its checksum. Does not look at the filter.
+  // `verify` and what was used fails its checksum.
   Status Get(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
              bool* found) const;
 
@@ -70,8 +83,20 @@ class Table {
 
   Table(const TableOptions& options, const char* start, Span span, const TableHeader& header);
 
+  // By the routing. kTooNew: the key is here, and its newest version is newer than the snapshot.
+  enum class Hit { kNone, kTooNew, kFound };
+  Damage FindRouted(const TableRouting& routing, const Slice& key, uint64_t key_hash, SequenceNumber snapshot,
+                    bool verify, Entry* entry, Hit* hit) const;
+  // By the index.
   Damage Find(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
               bool* found) const;
+  bool FillRouting(TableRouting* routing) const;
+  void NoteUnroutedGet() const {
+    constexpr uint32_t kGets = 64;
+    const uint32_t gets = unrouted_gets_.load(std::memory_order_relaxed) + 1;
+    unrouted_gets_.store(gets, std::memory_order_relaxed);  // by and large
+    if (__builtin_expect(gets % kGets == 0, 0)) MakeRouting();
+  }
   Damage ProveAbsent(const Slice& key, Index::Cursor at, const Node& node) const;
   // Follows the cursor to the next or previous node; ordinals tell whether there is one and whether it is
   // right.
@@ -80,9 +105,15 @@ class Table {
   void PrefetchNode(uint64_t place) const {
     if (nodes_.Holds(place, prefetch_bytes_)) PrefetchLines(nodes_.start + place, prefetch_bytes_);
   }
-  Status Corrupt(Damage damage) const;
+  Status Corrupt(Damage damage, const char* piece = "node") const;
 
-  // Constant since Open; what a read touches comes first.
+  // What a read touches comes first.
+  mutable std::atomic<const TableRouting*> routing_{nullptr};  // set once
+  mutable std::atomic<uint32_t> unrouted_gets_{0};
+  mutable std::atomic<bool> routing_begun_{false};  // or in vain
+
+  // Constant since Open.
+  DramBudget* const routing_budget_;
   Filter filter_;
   const Comparator* const comparator_;
   const bool bytewise_;

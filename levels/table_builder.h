@@ -13,6 +13,7 @@
 
 #include "levels/table_sink.h"
 #include "pmlsm/comparator.h"
+#include "util/dram_budget.h"
 #include "util/internal_key.h"
 
 namespace pmlsm {
@@ -21,6 +22,7 @@ struct TableOptions {
   const Comparator* comparator = nullptr;
   size_t node_bytes = 1024;
   int filter_bits_per_key = 10;
+  DramBudget* routing_budget = nullptr;  // for Table::MakeRouting; null: no table gets any
 };
 
 class TableBuilder {

@@ -56,11 +56,16 @@ bool Version::MayHold(const Slice& key) const {
 Status Version::Get(const Slice& key, SequenceNumber snapshot, bool verify, Entry* entry, bool* found) const {
   *found = false;
   const uint64_t hash = KeyHash(key);
-  // All filters' lines are on their way before the first is looked at, so that the misses overlap.
-  for (const Run* run : newest_first_) run->PrefetchFilter(key, hash);
-  for (const Run* run : newest_first_) {
-    Status s = run->Get(key, hash, snapshot, verify, entry, found);
-    if (!s.ok() || *found) return s;
+  // What is looked at first is on its way from many runs before the first is looked at, so that the misses overlap.
+  constexpr size_t kRunsAtOnce = 16;
+  size_t started[kRunsAtOnce];
+  for (size_t from = 0; from < newest_first_.size(); from += kRunsAtOnce) {
+    const size_t runs = std::min(kRunsAtOnce, newest_first_.size() - from);
+    for (size_t i = 0; i < runs; ++i) started[i] = newest_first_[from + i]->StartGet(key, hash);
+    for (size_t i = 0; i < runs; ++i) {
+      Status s = newest_first_[from + i]->FinishGet(started[i], key, hash, snapshot, verify, entry, found);
+      if (!s.ok() || *found) return s;
+    }
   }
   return Status::OK();
 }

@@ -140,6 +140,10 @@ Status DBOptions::Validate() const {
     return OutOfRange("db_write_buffer_size", db_write_buffer_size,
                       "0, or 65536 (64 KiB) to 1099511627776 (1 TiB)");
   }
+  if (dram_budget_bytes != 0 && (dram_budget_bytes < kMiB || dram_budget_bytes > 64 * kTiB)) {
+    return OutOfRange("dram_budget_bytes", dram_budget_bytes,
+                      "0, or 1048576 (1 MiB) to 70368744177664 (64 TiB)");
+  }
   if (max_total_wal_bytes != 0 && (max_total_wal_bytes < 64 * kKiB || max_total_wal_bytes > 64 * kTiB)) {
     return OutOfRange("max_total_wal_bytes", max_total_wal_bytes,
                       "0, or 65536 (64 KiB) to 70368744177664 (64 TiB)");
@@ -189,6 +193,7 @@ std::string DBOptions::ToString() const {
   lines.Add("pool_file", pool_file);
   lines.Add("extent_bytes", extent_bytes);
   lines.Add("db_write_buffer_size", db_write_buffer_size);
+  lines.Add("dram_budget_bytes", dram_budget_bytes);
   lines.Add("max_total_wal_bytes", max_total_wal_bytes);
   lines.Add("max_background_jobs", max_background_jobs);
   lines.Add("merge_order", pmlsm::ToString(merge_order));
