@@ -118,8 +118,9 @@ struct SharedSizes {
         options.db_write_buffer_size != 0 ? options.db_write_buffer_size : std::max(kMemTablesBytes, largest);
     memtables_bytes = std::min(asked, std::max(largest, pool.max_pmem_bytes / kMemTablesPoolShare));
     shares_memtables = families.size() > 1 || memtables_bytes < largest;
-    routing_bytes = options.dram_budget_bytes == 0 ? machine_bytes / kRoutingShare
-                                                   : options.dram_budget_bytes - std::min(options.dram_budget_bytes, memtables_bytes);
+    routing_bytes = options.dram_budget_bytes == 0
+                        ? machine_bytes / kRoutingShare
+                        : options.dram_budget_bytes - std::min(options.dram_budget_bytes, memtables_bytes);
     limit_step_bytes = memtables_bytes / kSteps;
     log_bytes = options.max_total_wal_bytes != 0 ? options.max_total_wal_bytes
                                                  : kLogShare * std::max(memtables_bytes, largest);

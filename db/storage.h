@@ -31,7 +31,7 @@ struct Storage {
   DBLock lock;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<ExtentAllocator> extents;
-  DramBudget routing{0};  // of all tables
+  DramBudget routing{0};                            // of all tables
   std::vector<std::unique_ptr<FamilyReads>> reads;  // of all families
 
   // The same as ViewPool's, of all families. Lets go of those that are closed and have no reader.

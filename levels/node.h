@@ -26,7 +26,8 @@ inline int CompareKeys(const Comparator* comparator, bool bytewise, const Slice&
 
 // What is wrong with the entry at `data`, of which `room` bytes may be looked at, or null. A value outside the nodes:
 // *outside, and entry->value is its reference. `verify`: against its checksum, of a table with that seed.
-const char* ReadEntry(const char* data, uint64_t room, uint64_t seed, bool verify, Entry* entry, bool* outside);
+const char* ReadEntry(const char* data, uint64_t room, uint64_t seed, bool verify, Entry* entry,
+                      bool* outside);
 
 // *value: a reference's bytes; gets the value. What is wrong with it, or null.
 const char* ReadOutsideValue(const Region& region, bool verify, Slice* value);

@@ -90,8 +90,8 @@ size_t Run::FindTable(const Slice& key) const {
   return low;
 }
 
-Status Run::FinishGet(size_t started, const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify,
-                      Entry* entry, bool* found) const {
+Status Run::FinishGet(size_t started, const Slice& key, uint64_t key_hash, SequenceNumber snapshot,
+                      bool verify, Entry* entry, bool* found) const {
   *found = false;
   for (size_t i = started; i < direct_.size(); ++i) {
     const Table& table = *direct_[i];

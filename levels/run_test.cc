@@ -13,13 +13,14 @@ namespace pmlsm {
 namespace {
 
 // A fresh pool, and how tables and runs are put into it.
-class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination>> {
+class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination, bool>> {
  protected:
   void SetUp() override {
     const Comparator* const comparators[] = {BytewiseComparator(), ReverseBytewiseComparator(),
                                              LengthFirst()};
     options_.comparator = comparators[std::get<0>(GetParam())];
     options_.node_bytes = 256;
+    options_.routing_budget = RoutingBudget(std::get<2>(GetParam()));
     dir_ = "/dev/shm/pmlsm_run_test_" + std::to_string(getpid());
     std::filesystem::remove_all(dir_);
     std::filesystem::create_directory(dir_);
@@ -58,6 +59,7 @@ class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination>>
     std::unique_ptr<Table> table;
     s = Table::Open(options_, pool_->At(span.offset), span, &table);
     CHECK(s.ok());
+    table->MakeRouting();
     return std::make_shared<const TableHandle>(std::move(table), extents_.get());
   }
 
@@ -125,7 +127,8 @@ class RunTest : public testing::TestWithParam<std::tuple<int, MergeDestination>>
 INSTANTIATE_TEST_SUITE_P(All, RunTest,
                          testing::Combine(testing::Values(0, 1, 2),
                                           testing::Values(MergeDestination::kDirect,
-                                                          MergeDestination::kBuffered)));
+                                                          MergeDestination::kBuffered),
+                                          testing::Bool()));
 
 // Tables are told apart by the bytes behind what all keys begin with, and, where those are the same, by their keys.
 TEST_P(RunTest, KeysThatBeginAlikeAreFound) {

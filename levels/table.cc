@@ -92,8 +92,9 @@ Table::~Table() {
 }
 
 Status Table::Corrupt(Damage damage, const char* piece) const {
-  return Status::Corruption("table " + std::to_string(header_.table_number),
-                            std::string(piece) + " at place " + std::to_string(damage.place) + ": " + damage.what);
+  return Status::Corruption(
+      "table " + std::to_string(header_.table_number),
+      std::string(piece) + " at place " + std::to_string(damage.place) + ": " + damage.what);
 }
 
 bool Table::MayContain(uint64_t key_hash) const {

@@ -20,6 +20,8 @@ class Victim {
   uint64_t bits() const { return built_.bytes * 8; }
   void Flip(uint64_t bit) { built_.memory->data()[bit / 8] ^= static_cast<char>(1 << bit % 8); }
 
+  const char* start() const { return built_.memory->data(); }
+
   // The table as it was opened before the damage.
   const Table& open_table() const { return *built_.table; }
   const std::vector<OwnedEntry>& entries() const { return entries_; }
@@ -136,18 +138,21 @@ std::vector<OwnedEntry> SmallEntries(const Comparator* comparator) {
 const std::vector<std::string> kAbsent = {"",      "key",   "key00", "key4", "key4w",
                                           "key4y", "key55", "kez",   "zzz"};
 
-class TableCorruptionTest : public testing::TestWithParam<int> {
+// Comparator, whether Gets go by a routing, made before the damage.
+class TableCorruptionTest : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
   TableOptions Options() const {
     TableOptions options;
     const Comparator* const comparators[] = {BytewiseComparator(), ReverseBytewiseComparator(),
                                              LengthFirst()};
-    options.comparator = comparators[GetParam()];
+    options.comparator = comparators[std::get<0>(GetParam())];
     options.node_bytes = 256;
+    options.routing_budget = RoutingBudget(std::get<1>(GetParam()));
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, TableCorruptionTest, testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(All, TableCorruptionTest,
+                         testing::Combine(testing::Values(0, 1, 2), testing::Bool()));
 
 TEST_P(TableCorruptionTest, EveryFlippedBitOfASmallTable) {
   Victim victim(Options(), SmallEntries(Options().comparator));
@@ -218,6 +223,34 @@ TEST_P(TableCorruptionTest, GarbageLines) {
     ASSERT_NO_FATAL_FAILURE(victim.UseUnverified(victim.open_table()));
     for (const uint64_t bit : bits) victim.Flip(bit);
   }
+}
+
+// What is made of damaged nodes would be wrong for as long as the table is open.
+TEST(TableCorruption, ADamagedTableGetsNoRouting) {
+  TableOptions options;
+  options.comparator = BytewiseComparator();
+  options.node_bytes = 256;
+  Victim victim(options, SmallEntries(options.comparator));
+  options.routing_budget = RoutingBudget(true);
+  const uint64_t used = options.routing_budget->used();
+  const TableHeader& header = victim.open_table().header();
+  uint64_t refused = 0;
+  for (uint64_t bit = 8 * header.nodes_place; bit < 8 * (header.nodes_place + header.nodes_bytes); ++bit) {
+    SCOPED_TRACE("bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8));
+    victim.Flip(bit);
+    std::unique_ptr<Table> table;
+    ASSERT_TRUE(Table::Open(options, victim.start(), victim.open_table().span(), &table).ok());
+    table->MakeRouting();
+    refused += table->routing() == nullptr ? 1 : 0;
+    // Made: the bit is in a value outside the nodes, or in padding.
+    for (int round = 0; round < 3; ++round) {
+      ASSERT_NO_FATAL_FAILURE(victim.ExpectRule(*table, kAbsent));
+    }
+    victim.Flip(bit);
+    table.reset();
+    ASSERT_EQ(options.routing_budget->used(), used);
+  }
+  EXPECT_GT(refused, header.nodes_bytes * 8 / 2);
 }
 
 TEST(TableCorruption, ErrorsNameTheTableAndThePlace) {

@@ -45,8 +45,8 @@ bool Table::FillRouting(TableRouting* routing) const {
   }
 }
 
-Damage Table::FindRouted(const TableRouting& routing, const Slice& key, uint64_t key_hash, SequenceNumber snapshot,
-                         bool verify, Entry* entry, Hit* hit) const {
+Damage Table::FindRouted(const TableRouting& routing, const Slice& key, uint64_t key_hash,
+                         SequenceNumber snapshot, bool verify, Entry* entry, Hit* hit) const {
   Damage damage;
   *hit = Hit::kNone;
   routing.keys().Find(key_hash, [&](uint32_t place) {

@@ -109,6 +109,12 @@ class Model {
   std::map<std::pair<std::string, Tag>, std::string, Less> entries_;
 };
 
+// By what a test with and without routing sets TableOptions::routing_budget to.
+inline DramBudget* RoutingBudget(bool routed) {
+  static DramBudget budget(uint64_t{1} << 32);
+  return routed ? &budget : nullptr;
+}
+
 inline bool Same(const Entry& a, const Entry& b) {
   return a.key == b.key && a.tag == b.tag && a.value == b.value;
 }
@@ -204,6 +210,10 @@ inline HeapTable BuildTable(const TableOptions& options, uint64_t number, uint64
   s = Table::Open(options, result.memory->data(), Span{uint64_t{number} << 32, capacity}, &result.table);
   if (!s.ok()) fprintf(stderr, "%s\n", s.ToString().c_str());
   CHECK(s.ok());
+  if (options.routing_budget != nullptr) {
+    result.table->MakeRouting();
+    CHECK((result.table->routing() != nullptr) == TableRouting::Fits(result.table->header()));
+  }
   return result;
 }
 
