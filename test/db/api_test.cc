@@ -216,11 +216,19 @@ TEST_P(ApiTest, AnEmptyBatchIsOKAndADamagedOneIsRefusedWhole) {
     WriteBatch cut(good.substr(0, bytes));
     EXPECT_FALSE(db_->Write({}, &cut).ok()) << bytes;
   }
-  for (const char type : {2, 3, 4, 5, 6, 7, 8}) {
+  const auto with_type = [&good](char type) {
     std::string rep = good;
     rep[12] = type;
-    WriteBatch unknown(rep);
+    return WriteBatch(rep);
+  };
+  for (const char type : {2, 4, 5, 6, 7, 8}) {
+    WriteBatch unknown = with_type(type);
     EXPECT_TRUE(db_->Write({}, &unknown).IsNotSupported());
+  }
+  // Deletion and SingleDeletion have no value: its bytes are then taken for an entry.
+  for (const char type : {0, 3}) {
+    WriteBatch damaged = with_type(type);
+    EXPECT_TRUE(db_->Write({}, &damaged).IsCorruption());
   }
   EXPECT_EQ(db_->GetLatestSequenceNumber(), 0u);
   WriteBatch whole(good);
