@@ -216,6 +216,8 @@ TEST_F(OpenTest, BadOptionsAreRefusedByNameAndRange) {
       {"node_bytes", [](Options* o) { o->node_bytes = 100; }},
       {"filter_bits_per_key", [](Options* o) { o->filter_bits_per_key = 33; }},
       {"max_background_jobs", [](Options* o) { o->max_background_jobs = 0; }},
+      {"dram_budget_bytes", [](Options* o) { o->dram_budget_bytes = 1 << 19; }},
+      {"dram_budget_bytes", [](Options* o) { o->dram_budget_bytes = uint64_t{65} << 40; }},
       {"memtable", [](Options* o) { o->memtable = static_cast<MemTableType>(9); }},
       {"failure_atomicity", [](Options* o) { o->failure_atomicity = static_cast<FailureAtomicity>(3); }},
   };

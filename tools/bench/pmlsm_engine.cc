@@ -22,6 +22,8 @@ DEFINE_uint64(target_table_bytes, pmlsm::Options().target_table_bytes, "A table'
 DEFINE_uint64(node_bytes, pmlsm::Options().node_bytes, "A data node's target size; 256 to 32768");
 DEFINE_uint64(extent_bytes, pmlsm::Options().extent_bytes, "Unit of space; a power of two, 4096 to 67108864");
 DEFINE_uint64(max_pmem_bytes, 0, "The pool's largest size; 0 = 90 % of the file system's size");
+DEFINE_uint64(dram_budget_bytes, pmlsm::Options().dram_budget_bytes,
+              "DRAM for memtables and the routing of reads; 0, or 1048576 to 70368744177664");
 DEFINE_string(pool_file, "", "Pool file or device; empty = a set of files in the DB's directory");
 
 namespace pmlsm::bench {
@@ -79,6 +81,7 @@ Options OptionsFromFlags(const EngineOptions& common) {
   options.compaction_style = FromName<CompactionStyle>(FLAGS_compaction_style);
   options.max_pmem_bytes = FLAGS_max_pmem_bytes;
   options.pool_file = FLAGS_pool_file;
+  options.dram_budget_bytes = FLAGS_dram_budget_bytes;
   options.size_ratio = FLAGS_size_ratio;
   options.num_levels = FLAGS_num_levels;
   options.max_size_amplification_percent = FLAGS_max_size_amplification_percent;
