@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <thread>
 #include <tuple>
 
 #include "levels/test_support.h"
@@ -185,64 +184,6 @@ TEST_P(TableTest, BytesForHoldsItsEntryExactly) {
       BuildTable(Options(), 1, TableBuilder::BytesFor(Options(), entry.ref()), {entry}, &next);
       ASSERT_EQ(next, 1u);
     }
-  }
-}
-
-// An open table comes to its routing by being read, if there is DRAM for it, and gives the DRAM back.
-TEST(TableRoutingTest, ComesWithReadsWithinTheBudget) {
-  Model model(BytewiseComparator());
-  for (int i = 0; i < 1000; ++i) model.Put("key" + std::to_string(i), 5, ValueType::kValue, "value");
-  const std::vector<OwnedEntry> entries = model.All();
-  const Oracle oracle(BytewiseComparator(), entries);
-  TableOptions options;
-  options.comparator = BytewiseComparator();
-  const HeapTable built = BuildTable(options, entries);
-  EXPECT_EQ(built.table->routing(), nullptr);
-
-  DramBudget budget(0);
-  options.routing_budget = &budget;
-  std::unique_ptr<Table> table;
-  ASSERT_TRUE(Table::Open(options, built.memory->data(), built.table->span(), &table).ok());
-  const auto read = [&](int gets) {
-    for (int i = 0; i < gets; ++i) ExpectGet(*table, oracle, "key" + std::to_string(i), kMaxSequenceNumber);
-  };
-  read(300);
-  EXPECT_EQ(table->routing(), nullptr) << "no DRAM";
-  budget.SetLimit(TableRouting::BytesFor(table->header()));
-  EXPECT_EQ(table->routing(), nullptr);
-  read(300);
-  EXPECT_NE(table->routing(), nullptr);
-  EXPECT_EQ(budget.used(), budget.limit());
-  read(300);
-  table.reset();
-  EXPECT_EQ(budget.used(), 0u);
-}
-
-// Readers that come upon a table without one race for who makes it; the others go on reading.
-TEST(TableRoutingTest, ReadersMayMakeItAtOnce) {
-  Model model(BytewiseComparator());
-  for (int i = 0; i < 2000; ++i) model.Put("key" + std::to_string(i), 5, ValueType::kValue, "value");
-  const std::vector<OwnedEntry> entries = model.All();
-  const Oracle oracle(BytewiseComparator(), entries);
-  TableOptions options;
-  options.comparator = BytewiseComparator();
-  const HeapTable built = BuildTable(options, entries);
-  for (int round = 0; round < 20; ++round) {
-    DramBudget budget(TableRouting::BytesFor(built.table->header()));
-    options.routing_budget = &budget;
-    std::unique_ptr<Table> table;
-    ASSERT_TRUE(Table::Open(options, built.memory->data(), built.table->span(), &table).ok());
-    std::vector<std::thread> readers;
-    for (int reader = 0; reader < 4; ++reader) {
-      readers.emplace_back([&, reader] {
-        for (int i = 0; i < 400; ++i) {
-          const std::string key = "key" + std::to_string((reader * 500 + i) % 2100);
-          ExpectGet(*table, oracle, key, kMaxSequenceNumber);
-        }
-      });
-    }
-    for (std::thread& reader : readers) reader.join();
-    EXPECT_NE(table->routing(), nullptr);
   }
 }
 
