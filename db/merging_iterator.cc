@@ -74,6 +74,7 @@ void MergingIterator::SeekToLast() {
 }
 
 void MergingIterator::Seek(const Slice& key, Tag tag) {
+  for (const auto& source : sources_) source->PrepareSeek(key);
   for (const auto& source : sources_) source->Seek(key, tag);
   BuildHeap(true);
 }

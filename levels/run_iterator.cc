@@ -30,15 +30,25 @@ void RunIterator::SeekToLast() {
   HideDead();
 }
 
+void RunIterator::PrepareSeek(const Slice& key) {
+  prepared_ = false;
+  if (run_->BelowLive(key)) return;
+  const size_t table = run_->FindTable(key);
+  if (table == run_->tables_.size()) return;
+  Open(table);
+  cursor_.PrepareSeek(key);
+  prepared_ = true;
+}
+
 void RunIterator::Seek(const Slice& key, Tag tag) {
   if (run_->BelowLive(key)) return Seek(run_->live_lower_, kMaxTag);
-  const size_t table = run_->FindTable(key);
-  if (table == run_->tables_.size()) {
-    Open(table - 1);
+  if (!prepared_) PrepareSeek(key);
+  if (!prepared_) {
+    Open(run_->tables_.size() - 1);
     valid_ = false;
     return;
   }
-  Open(table);
+  prepared_ = false;
   valid_ = cursor_.Seek(key, tag, &entry_);
   if (valid_ || !cursor_.ok()) return;
   // The key's versions here are all newer; older ones may be in the tables that follow.

@@ -16,6 +16,7 @@ class RunIterator final : public InternalIterator {
 
   void SeekToFirst() override;
   void SeekToLast() override;
+  void PrepareSeek(const Slice& key) override;
   void Seek(const Slice& key, Tag tag) override;
   void SeekForPrev(const Slice& key, Tag tag) override;
   void Next() override {
@@ -44,6 +45,7 @@ class RunIterator final : public InternalIterator {
 
   const Run* const run_;
   const bool verify_;
+  bool prepared_ = false;  // cursor_ is, in the table where a Seek starts
   size_t table_ = 0;
   TableCursor cursor_;
 };

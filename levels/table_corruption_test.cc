@@ -65,6 +65,7 @@ class Victim {
   void ExpectSeek(const Table& table, const std::string& key, Tag tag) const {
     const size_t i = oracle_.LowerBound(key, tag);
     const std::unique_ptr<InternalIterator> iterator = table.NewIterator(true);
+    if (tag == kMaxTag) iterator->PrepareSeek(key);
     iterator->Seek(key, tag);
     if (!iterator->valid() && iterator->status().IsCorruption()) return;
     ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries_, i));

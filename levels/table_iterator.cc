@@ -54,12 +54,19 @@ bool TableCursor::LeftRight(const Slice& key, Tag tag) {
   return !Failed({"index leads past the key", node_.place()});
 }
 
+void TableCursor::PrepareSeek(const Slice& key) {
+  prepared_ = true;
+  damage_ = {};
+  if (!Failed(table_->index_.Find(key, &at_))) table_->PrefetchNode(at_.place());
+}
+
 // The versions of one key may fill many nodes: walk on from the first that may hold it. Walking only ever
 // starts too early if the index is damaged, not too late (LeftRight), so the result is right.
 bool TableCursor::Seek(const Slice& key, Tag tag, Entry* entry) {
-  damage_ = {};
   const Table& table = *table_;
-  if (Failed(table.index_.Find(key, &at_)) || !LoadNode()) return false;
+  if (!prepared_) PrepareSeek(key);
+  prepared_ = false;
+  if (!ok() || Failed(node_.Load(table.nodes_, at_.place(), verify_))) return false;
   for (bool first_node = true;; first_node = false) {
     if (Failed(node_.LowerBound(table.comparator_, table.bytewise_, key, tag, verify_, &slot_))) return false;
     if (first_node && slot_ == 0 && verify_ && !LeftRight(key, tag)) return false;

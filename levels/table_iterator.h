@@ -16,6 +16,7 @@ class TableCursor {
   // error.
   bool SeekToFirst(Entry* entry);
   bool SeekToLast(Entry* entry);
+  void PrepareSeek(const Slice& key);  // InternalIterator's
   bool Seek(const Slice& key, Tag tag, Entry* entry);
   bool SeekForPrev(const Slice& key, Tag tag, Entry* entry);
   bool Next(Entry* entry) {
@@ -32,6 +33,7 @@ class TableCursor {
   void Reset(const Table* table, bool verify) {
     table_ = table;
     verify_ = verify;
+    prepared_ = false;
     damage_ = {};
   }
   const Table* table() const { return table_; }
@@ -56,6 +58,7 @@ class TableCursor {
 
   const Table* table_ = nullptr;
   bool verify_ = true;
+  bool prepared_ = false;  // at_ is where a Seek starts
   uint32_t slot_ = 0;
   Node node_;
   Index::Cursor at_;
@@ -68,6 +71,7 @@ class TableIterator final : public InternalIterator {
 
   void SeekToFirst() override { valid_ = cursor_.SeekToFirst(&entry_); }
   void SeekToLast() override { valid_ = cursor_.SeekToLast(&entry_); }
+  void PrepareSeek(const Slice& key) override { cursor_.PrepareSeek(key); }
   void Seek(const Slice& key, Tag tag) override { valid_ = cursor_.Seek(key, tag, &entry_); }
   void SeekForPrev(const Slice& key, Tag tag) override { valid_ = cursor_.SeekForPrev(key, tag, &entry_); }
   void Next() override { valid_ = cursor_.Next(&entry_); }

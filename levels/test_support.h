@@ -173,6 +173,7 @@ inline void ExpectSeek(InternalIterator* iterator, const Oracle& oracle,
                        const std::vector<OwnedEntry>& entries, const Slice& key, Tag tag) {
   const size_t none = entries.size();
   const size_t i = oracle.LowerBound(key, tag);
+  if (i % 2 == 0) iterator->PrepareSeek(key);  // or not: the same
   iterator->Seek(key, tag);
   ASSERT_NO_FATAL_FAILURE(ExpectAt(*iterator, entries, i));
   if (i < none) {

@@ -10,6 +10,8 @@
 // CHECK.
 // 4. An error makes it invalid and sticks in status() until the next Seek*. Never an early end with an OK
 // status.
+// 5. PrepareSeek starts loading what Seek of that key will look at first, so that the cache misses of many sources
+// overlap. The Seek of that very key, with whatever tag, is then the next move.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -31,6 +33,7 @@ class InternalIterator {
 
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
+  virtual void PrepareSeek(const Slice& key) { static_cast<void>(key); }
   virtual void Seek(const Slice& key, Tag tag) = 0;
   virtual void SeekForPrev(const Slice& key, Tag tag) = 0;
   virtual void Next() = 0;
