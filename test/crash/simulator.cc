@@ -63,6 +63,7 @@ Simulator::Simulator(const Plan& plan, size_t oracle_bytes, Check check, Report*
 }
 
 void Simulator::SetPhase(const std::string& name, uint64_t one_in) {
+  CHECK(name.size() < sizeof(PhaseReport::name));
   const std::lock_guard<std::mutex> lock(mutex_);
   one_in_ = one_in;
   const auto named = [&](const PhaseReport& phase) { return name == phase.name; };
