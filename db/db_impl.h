@@ -1,6 +1,6 @@
 // DBImpl: the DB; what each column family has of its own is in column_family.h. Its parts in reading order: db_write.cc
 // (put path), db_memtables.cc (switches, what memtables and log may take), db_read.cc (get path, iterators, snapshots),
-// db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc, db_manual.cc (Flush,
+// db_multi_get.cc, db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc, db_manual.cc (Flush,
 // WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc, db_open.cc, db_open_families.cc,
 // db_recovery.cc (the log), db_column_families.cc, db_close.cc, db_properties.cc, db_stats.cc.
 //
@@ -91,6 +91,10 @@ class DBImpl final : public DB {
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
              std::string* value) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values) override;
   Iterator* NewIterator(const ReadOptions& options) override;
   Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) override;
   Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
@@ -214,12 +218,19 @@ class DBImpl final : public DB {
   // --- db_read.cc ---
   Status GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
                  PinnableSlice* value) const;
+  Status PinTogether(const std::vector<ColumnFamily*>& families, const ReadOptions& options,
+                     std::vector<ViewPin>* pins, SequenceNumber* sequence);
   Iterator* NewIteratorOf(const ColumnFamily& family, const ReadOptions& options) const;
   Iterator* NewFamilyIterator(const ColumnFamily& family, const ReadOptions& options, ViewPin pin,
                               SequenceNumber sequence) const;
   Status FindNewest(const ReadView& view, const Slice& key, SequenceNumber snapshot, bool verify,
                     Entry* entry, bool* found) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
+
+  // --- db_multi_get.cc ---
+  std::vector<Status> MultiGetFrom(const ReadOptions& options, const std::vector<ColumnFamily*>& family_of,
+                                   const std::vector<Slice>& keys, std::vector<Status> statuses,
+                                   std::vector<std::string>* values);
 
   // --- db_background.cc ---
   void BackgroundThread(int index);

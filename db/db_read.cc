@@ -85,7 +85,17 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   return s.ok() ? NewIteratorOf(*family, options) : NewErrorIterator(s);
 }
 
-// Memtables are switched under mutex_: until it is let go, all views hold whatever is at or below the number read here.
+// A pin of each family, of one moment. Memtables are switched under mutex_: until it is let go, all views hold whatever is
+// at or below the number read here.
+Status DBImpl::PinTogether(const std::vector<ColumnFamily*>& families, const ReadOptions& options,
+                           std::vector<ViewPin>* pins, SequenceNumber* sequence) {
+  MutexLock lock(&mutex_);
+  if (closed_) return Status::Aborted("DB is closed", name_);
+  for (const ColumnFamily* family : families) pins->push_back(family->reads->views.Pin());
+  *sequence = ReadSequence(options);
+  return Status::OK();
+}
+
 Status DBImpl::NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
                             std::vector<Iterator*>* iterators) {
   iterators->clear();
@@ -97,12 +107,8 @@ Status DBImpl::NewIterators(const ReadOptions& options, const std::vector<Column
   }
   std::vector<ViewPin> pins;
   SequenceNumber sequence = 0;
-  {
-    MutexLock lock(&mutex_);
-    if (closed_) return Status::Aborted("DB is closed", name_);
-    for (ColumnFamily* family : families) pins.push_back(family->reads->views.Pin());
-    sequence = ReadSequence(options);
-  }
+  Status s = PinTogether(families, options, &pins, &sequence);
+  if (!s.ok()) return s;
   for (size_t i = 0; i < families.size(); ++i) {
     iterators->push_back(NewFamilyIterator(*families[i], options, pins[i], sequence));
   }

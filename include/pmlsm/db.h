@@ -117,6 +117,15 @@ class PMLSM_EXPORT DB {
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                      std::string* value) = 0;
 
+  // As many Gets as there are keys, all of one moment: they show all of a batch or nothing. Keys may come in any order,
+  // and several times. The status of each; (*values)[i] is that of keys[i], and empty if its status is not OK.
+  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<std::string>* values) = 0;
+  // keys[i] of families[i]. As many families as keys, else all answer InvalidArgument.
+  virtual std::vector<Status> MultiGet(const ReadOptions& options,
+                                       const std::vector<ColumnFamilyHandle*>& families,
+                                       const std::vector<Slice>& keys, std::vector<std::string>* values) = 0;
+
   // Never null: after an error status() tells. The caller deletes it, before Close.
   virtual Iterator* NewIterator(const ReadOptions& options) = 0;
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) = 0;

@@ -184,6 +184,10 @@ TEST_F(ColumnFamilyTest, OnlyHandlesOfThisDBAreTaken) {
     EXPECT_FALSE(it->Valid());
     EXPECT_TRUE(db()->NewIterators(ReadOptions(), {handle("one"), bad}, &iterators).IsInvalidArgument());
     EXPECT_TRUE(iterators.empty());
+    std::vector<std::string> values;
+    const std::vector<Status> read = db()->MultiGet(ReadOptions(), {handle("one"), bad}, {"k", "k"}, &values);
+    EXPECT_TRUE(read[0].IsNotFound());
+    EXPECT_TRUE(read[1].IsInvalidArgument());
     EXPECT_TRUE(db()->Flush(FlushOptions(), bad).IsInvalidArgument());
     EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), bad, nullptr, nullptr).IsInvalidArgument());
     EXPECT_FALSE(db()->GetProperty(bad, "pmlsm.stats", &value));

@@ -145,8 +145,24 @@ inline ::testing::AssertionResult IteratorIs(const Iterator& it, const Model& mo
                                        << ", wanted " << Show(want->first) << " = " << Show(want->second);
 }
 
-// Readers agree: forward and backward scan, and for each of `probes` Get, Seek and SeekForPrev, all against
-// the model of the state that `options` reads.
+// A MultiGet of all keys, and of all again from the last to the first.
+inline void ExpectMultiGet(DB* db, const ReadOptions& options, const Model& model,
+                           const std::vector<std::string>& keys) {
+  std::vector<Slice> asked(keys.begin(), keys.end());
+  asked.insert(asked.end(), keys.rbegin(), keys.rend());
+  std::vector<std::string> values = {"of before"};
+  const std::vector<Status> read = db->MultiGet(options, asked, &values);
+  ASSERT_EQ(read.size(), asked.size());
+  ASSERT_EQ(values.size(), asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const std::optional<std::string> want = Find(model, asked[i].ToString());
+    ASSERT_TRUE(want ? read[i].ok() : read[i].IsNotFound()) << Show(asked[i]) << ": " << read[i].ToString();
+    ASSERT_EQ(values[i], want.value_or(""));
+  }
+}
+
+// Readers agree: forward and backward scan, MultiGet of `probes`, and for each of them Get, Seek and SeekForPrev, all
+// against the model of the state that `options` reads.
 inline void ExpectReadersAgree(DB* db, const ReadOptions& options, const Model& model,
                                const std::vector<std::string>& probes) {
   const std::unique_ptr<Iterator> it(db->NewIterator(options));
@@ -161,6 +177,7 @@ inline void ExpectReadersAgree(DB* db, const ReadOptions& options, const Model& 
     it->Prev();
   }
   ASSERT_TRUE(IteratorIs(*it, model, model.end(), "backward scan's end"));
+  ASSERT_NO_FATAL_FAILURE(ExpectMultiGet(db, options, model, probes));
   for (const std::string& probe : probes) {
     ASSERT_TRUE(GetIs(db, options, probe, Find(model, probe)));
     it->Seek(probe);

@@ -42,6 +42,33 @@ TEST_F(FamilyConcurrencyTest, IteratorsOfOneMomentShowABatchWhole) {
   writer.join();
 }
 
+TEST_F(FamilyConcurrencyTest, MultiGetShowsABatchWhole) {
+  for (const char* name : {"default", "one"}) family_options(name).write_buffer_size = 16 << 10;
+  Open({"default", "one"});
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 4000; ++i) {
+      WriteBatch batch;
+      for (const char* name : {"default", "one"}) {
+        for (const char* key : {"a", "b"}) ASSERT_OK(batch.Put(handle(name), key, std::to_string(i)));
+        ASSERT_OK(batch.Put(handle(name), "filling" + std::to_string(i % 50), std::string(100 + i % 7, 'f')));
+      }
+      ASSERT_OK(db()->Write(WriteOptions(), &batch));
+    }
+    done = true;
+  });
+  ColumnFamilyHandle* const one = handle("one");
+  ColumnFamilyHandle* const other = handle("default");
+  for (uint64_t looks = 0; !done || looks < 10; ++looks) {
+    std::vector<std::string> values;
+    db()->MultiGet(ReadOptions(), {one, other, one, other}, {"b", "a", "a", "b"}, &values);
+    EXPECT_EQ(values, std::vector<std::string>(4, values[0]));
+    db()->MultiGet(ReadOptions(), {"b", "a"}, &values);
+    EXPECT_EQ(values, std::vector<std::string>(2, values[0]));
+  }
+  writer.join();
+}
+
 // Each thread has families of its own to create, fill and drop; all write to the default one and to a shared one.
 TEST_F(FamilyConcurrencyTest, FamiliesComeAndGo) {
   constexpr int kThreads = 3;
