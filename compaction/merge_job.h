@@ -4,8 +4,8 @@
 // live_lower up to a cut: 1. Merge, drop, and write tables until about step_bytes, ending between two user
 // keys; tables whose keys no other input has are taken over as they are (merge_plan.h). 2. Write new
 // descriptors: the output with the new tables appended, and each input from the cut on, without the tables that
-// lie below it. 3. The caller publishes all of it at once and drops what is no longer named. So neither the extra space nor the pause grows with the DB, and a crash between steps leaves a
-// smaller merge to do.
+// lie below it. 3. The caller publishes all of it at once and drops what is no longer named. So neither the extra
+// space nor the pause grows with the DB, and a crash between steps leaves a smaller merge to do.
 //
 // Thread safety: one thread; runs are immutable.
 #pragma once

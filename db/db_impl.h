@@ -1,8 +1,9 @@
 // DBImpl: the DB; what each column family has of its own is in column_family.h. Its parts in reading order: db_write.cc
 // (put path), db_memtables.cc (switches, what memtables and log may take), db_read.cc (get path, iterators, snapshots),
-// db_multi_get.cc, db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc, db_manual.cc (Flush,
-// WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc, db_open.cc, db_open_families.cc,
-// db_recovery.cc (the log), db_column_families.cc, db_close.cc, db_properties.cc, db_stats.cc.
+// db_multi_get.cc, db_background.cc (background threads, publishing), db_flush.cc, db_merge.cc, db_compact_range.cc,
+// db_manual.cc (Flush, WaitForCompact, pauses), db_tombstones.cc, db_idle_merge.cc, db_space.cc, db_pacing.cc,
+// db_open.cc, db_open_families.cc, db_recovery.cc (the log), db_column_families.cc, db_close.cc, db_properties.cc,
+// db_stats.cc.
 //
 // Locks, in the order in which they are taken:
 //   write_mutex_  one writer at a time: the log, inserts into active memtables, memtable switches.
@@ -218,6 +219,7 @@ class DBImpl final : public DB {
   // --- db_read.cc ---
   Status GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
                  PinnableSlice* value) const;
+  static ViewPin PinOf(const ColumnFamily& family);
   Status PinTogether(const std::vector<ColumnFamily*>& families, const ReadOptions& options,
                      std::vector<ViewPin>* pins, SequenceNumber* sequence);
   Iterator* NewIteratorOf(const ColumnFamily& family, const ReadOptions& options) const;

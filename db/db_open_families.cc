@@ -1,5 +1,5 @@
-// The families of an open (db_open.cc): those that the manifest names must all be asked for; those that are asked for and
-// not there are created, if that is asked for as well.
+// The families of an open (db_open.cc): those that the manifest names must all be asked for; those that are asked for
+// and not there are created, if that is asked for as well.
 #include <algorithm>
 #include <set>
 

@@ -151,6 +151,8 @@ bool DBImpl::IntProperty(const std::string& name, uint64_t* value) {
     *value = storage_->extents->used_bytes();
   } else if (name == "pmlsm.pmem-free-bytes") {
     *value = storage_->extents->free_bytes();
+  } else if (name == "pmlsm.routing-bytes") {
+    *value = storage_->routing.used();
   } else if (name == "pmlsm.actual-delayed-write-rate") {
     *value = pacer_.rate();
   } else if (name == "pmlsm.write-stall-micros") {

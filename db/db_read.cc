@@ -31,6 +31,11 @@ Status DBImpl::FindNewest(const ReadView& view, const Slice& key, SequenceNumber
   return *found ? Status::OK() : view.version->Get(key, snapshot, verify, entry, found);
 }
 
+// Without a view if the DB is closed.
+ViewPin DBImpl::PinOf(const ColumnFamily& family) {
+  return family.reads == nullptr ? ViewPin() : family.reads->views.Pin();
+}
+
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
   return GetFrom(*default_family_, options, key, value);
 }
@@ -38,8 +43,7 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* 
 Status DBImpl::GetFrom(const ColumnFamily& family, const ReadOptions& options, const Slice& key,
                        PinnableSlice* value) const {
   value->Reset();
-  FamilyReads* const reads = family.reads;
-  const ViewPin pin = reads == nullptr ? ViewPin() : reads->views.Pin();
+  const ViewPin pin = PinOf(family);
   if (pin.view == nullptr) return Status::Aborted("DB is closed", name_);
   hooks.Reached(HookPoint::kViewTaken);
   Entry entry;
@@ -85,10 +89,17 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   return s.ok() ? NewIteratorOf(*family, options) : NewErrorIterator(s);
 }
 
-// A pin of each family, of one moment. Memtables are switched under mutex_: until it is let go, all views hold whatever is
-// at or below the number read here.
+// A pin of each family, of one moment. One family needs no lock (ReadSequence). Memtables are switched under
+// mutex_: until it is let go, all views hold whatever is at or below the number read here.
 Status DBImpl::PinTogether(const std::vector<ColumnFamily*>& families, const ReadOptions& options,
                            std::vector<ViewPin>* pins, SequenceNumber* sequence) {
+  if (families.size() == 1) {
+    const ViewPin pin = PinOf(*families[0]);
+    if (pin.view == nullptr) return Status::Aborted("DB is closed", name_);
+    pins->push_back(pin);
+    *sequence = ReadSequence(options);
+    return Status::OK();
+  }
   MutexLock lock(&mutex_);
   if (closed_) return Status::Aborted("DB is closed", name_);
   for (const ColumnFamily* family : families) pins->push_back(family->reads->views.Pin());
@@ -116,7 +127,7 @@ Status DBImpl::NewIterators(const ReadOptions& options, const std::vector<Column
 }
 
 Iterator* DBImpl::NewIteratorOf(const ColumnFamily& family, const ReadOptions& options) const {
-  const ViewPin pin = family.reads == nullptr ? ViewPin() : family.reads->views.Pin();
+  const ViewPin pin = PinOf(family);
   if (pin.view == nullptr) return NewErrorIterator(Status::Aborted("DB is closed", name_));
   hooks.Reached(HookPoint::kViewTaken);
   return NewFamilyIterator(family, options, pin, ReadSequence(options));

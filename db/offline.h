@@ -43,8 +43,8 @@ struct OfflineReport {
   bool loses_data() const;
 };
 
-// `options`: pool_file, and comparator if that of some family is not one of the library's own. OK whatever damage is found. Other
-// errors: there is no pool, it is open, a comparator that is not known, a later format.
+// `options`: pool_file, and comparator if that of some family is not one of the library's own. OK whatever damage is
+// found. Other errors: there is no pool, it is open, a comparator that is not known, a later format.
 Status CheckDB(const Options& options, const std::string& name, OfflineReport* report);
 
 struct SalvageOptions {

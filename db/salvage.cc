@@ -1,5 +1,5 @@
-// SalvageDB. A column family at a time, into one of the same name and order. Steps: 1. Gather what the log holds, in DRAM: at most the memtables that it was written for.
-// 2. Merge it with all tables, each read by a TableScan: they ascend, so no more than one entry of each is held.
+// SalvageDB. A column family at a time, into one of the same name and order. Steps:
+// 1. Gather what the log holds, in DRAM: at most the memtables that it was written for. 2. Merge it with all tables, each read by a TableScan: they ascend, so no more than one entry of each is held.
 // 3. Of each key take the newest version, and write it unless it is a deletion. Sequence numbers alone decide
 // which is newest, so it does not matter which run a table belongs to.
 #include <algorithm>

@@ -25,8 +25,8 @@ class HiddenShareTest : public testing::Test {
       tables.push_back(std::make_shared<TableHandle>(std::move(tables_.back().table), nullptr));
     }
     PlacedRun placed;
-    placed.run = std::make_shared<::pmlsm::Run>(BytewiseComparator(), runs_, std::move(tables), !live_lower.empty(),
-                                             live_lower);
+    placed.run = std::make_shared<::pmlsm::Run>(BytewiseComparator(), runs_, std::move(tables),
+                                                !live_lower.empty(), live_lower);
     VersionEdit edit;
     edit.added.push_back({0, placed});
     version_ = version_->Apply(edit);

@@ -5,7 +5,8 @@
 // on average. A key that finds its line full goes to the next one, and leaves one of 32 bits, chosen by its hash, in
 // each line that it passes: who looks for a key goes on only where that key's bit is set.
 //
-// A hash stands for one key at most if it is nowhere; the caller compares the keys of those that are found.
+// What is not found is not there. What is found may be another key, whose line and 16 bits are the same: the caller
+// compares the keys.
 //
 // Thread safety: const methods from any thread, once all keys are in.
 #pragma once
@@ -29,7 +30,7 @@ class KeyMap {
 
   static uint64_t BytesFor(uint64_t keys) { return LinesFor(keys) * sizeof(Line); }
 
-  // REQUIRES: fewer keys than it was made for, and 0 < place < kPlaceEnd.
+  // REQUIRES: it holds fewer keys than it was made for; 0 < place < kPlaceEnd.
   void Insert(uint64_t key_hash, uint32_t place);
 
   void Prefetch(uint64_t key_hash) const { PrefetchLine(&lines_[Home(key_hash)]); }

@@ -99,7 +99,7 @@ class Run {
   const Comparator* const comparator_;
   const uint64_t number_;
   const std::vector<TableRef> tables_;
-  std::vector<const Table*> direct_;  // the same
+  std::vector<const Table*> direct_;  // the same, a load nearer
   const bool has_live_lower_;
   const std::string live_lower_;
   uint64_t bytes_ = 0;

@@ -87,9 +87,10 @@ class Table {
   enum class Hit { kNone, kTooNew, kFound };
   Damage FindRouted(const TableRouting& routing, const Slice& key, uint64_t key_hash, SequenceNumber snapshot,
                     bool verify, Entry* entry, Hit* hit) const;
-  // By the index.
+  // By the index, and so any version.
   Damage Find(const Slice& key, uint64_t key_hash, SequenceNumber snapshot, bool verify, Entry* entry,
               bool* found) const;
+  // False if anything is damaged, or is not what the header says.
   bool FillRouting(TableRouting* routing) const;
   void NoteUnroutedGet() const {
     constexpr uint32_t kGets = 64;

@@ -264,5 +264,26 @@ TEST(TableCorruption, ErrorsNameTheTableAndThePlace) {
   EXPECT_NE(text.find("node at place 256"), std::string::npos) << text;
 }
 
+TEST(TableCorruption, ErrorsOfRoutedGetsNameTheTableAndThePlace) {
+  TableOptions options;
+  options.comparator = BytewiseComparator();
+  options.node_bytes = 256;
+  options.routing_budget = RoutingBudget(true);
+  Victim victim(options, SmallEntries(options.comparator));
+  ASSERT_NE(victim.open_table().routing(), nullptr);
+  Entry entry;
+  bool found;
+  const std::string key = "key3";
+  const Table& table = victim.open_table();
+  ASSERT_TRUE(table.Get(key, KeyHash(key), kMaxSequenceNumber, true, &entry, &found).ok());
+  ASSERT_TRUE(found);
+  victim.Flip(8 * (entry.key.data() - victim.start()));
+  const Status s = table.Get(key, KeyHash(key), kMaxSequenceNumber, true, &entry, &found);
+  EXPECT_TRUE(s.IsCorruption());
+  const std::string text = s.ToString();
+  EXPECT_NE(text.find("table 7"), std::string::npos) << text;
+  EXPECT_NE(text.find("entry at place "), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace pmlsm

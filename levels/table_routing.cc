@@ -22,7 +22,6 @@ void Table::MakeRouting() const {
   }
 }
 
-// False if anything is damaged, or is not what the header says.
 bool Table::FillRouting(TableRouting* routing) const {
   Index::Cursor at;
   Node node;

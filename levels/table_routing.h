@@ -3,8 +3,8 @@
 // Made from what the nodes hold, all of it verified, it is right about the table as written, whatever becomes of the
 // medium afterwards: that a key is not there needs no look at the table. What it leads to is verified as ever.
 //
-// The same purpose as the DRAM part of hybrid stores (as SLM-DB's and NoveLSM's), with the difference that it is a
-// cache: it is never needed, and a table can do without.
+// The idea is that of stores whose index lies in DRAM over a log in PMem (FlatStore, Viper), with the difference that
+// this is a cache: nothing has to be rebuilt at open, and a table can do without.
 //
 // Thread safety: const and safe from any thread.
 #pragma once
@@ -28,7 +28,7 @@ class TableRouting {
 
   explicit TableRouting(const TableHeader& header) : keys_(header.user_keys) {}
 
-  // `place` is where the newest version of the key lies in the table.
+  // A key's place is where its newest version lies in the table.
   KeyMap& keys() { return keys_; }
   const KeyMap& keys() const { return keys_; }
 

@@ -143,11 +143,11 @@ class PMLSM_EXPORT DB {
   // Of all of them as they are at one moment; one after the other.
   virtual Status Flush(const FlushOptions& options, const std::vector<ColumnFamilyHandle*>& families) = 0;
 
-  // Merges what holds keys in [*begin, *end], both inclusive, into the last level in use; null = no bound, and two of
-  // them make the whole family one run. The memtable is flushed first. With bounds only tables that reach into the range
-  // are rewritten, those on its bounds twice; all others stay as they are. Deleted and overwritten keys in the range
-  // then take no space, but for what snapshots see. InvalidArgument, and nothing is changed, if *begin is above *end;
-  // ShutdownInProgress if Close cut it short.
+  // Merges what holds keys in [*begin, *end], both inclusive, into the last level in use; null = no bound, and two
+  // of them make the whole family one run. The memtable is flushed first. With bounds only tables that reach into
+  // the range are rewritten, those on its bounds twice; all others stay as they are. Deleted and overwritten keys in
+  // the range then take no space, but for what snapshots see. InvalidArgument, and nothing is changed, if *begin is
+  // above *end; ShutdownInProgress if Close cut it short.
   virtual Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) = 0;
   virtual Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* family,
                               const Slice* begin, const Slice* end) = 0;
@@ -158,9 +158,9 @@ class PMLSM_EXPORT DB {
 
   // Returns when no flush and no merge is at work, and keeps it so: a merge stops between two of its steps, which
   // takes it as long as one step. Calls are counted: as many of ContinueBackgroundWork end the pause, and so does
-  // Close. Meanwhile reads and writes go on; a writer waits once all memtables (max_write_buffer_number, db_write_buffer_size) are full, and
-  // Flush (with wait) and CompactRange until the pause is over. Deletes that find the pool full answer NoSpace
-  // instead of waiting for a merge. Space is still prepared for the log.
+  // Close. Meanwhile reads and writes go on; a writer waits once all memtables (max_write_buffer_number,
+  // db_write_buffer_size) are full, and Flush (with wait) and CompactRange until the pause is over. Deletes that
+  // find the pool full answer NoSpace instead of waiting for a merge. Space is still prepared for the log.
   virtual Status PauseBackgroundWork() = 0;
   // InvalidArgument if there is no pause.
   virtual Status ContinueBackgroundWork() = 0;

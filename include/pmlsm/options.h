@@ -104,9 +104,10 @@ struct PMLSM_EXPORT DBOptions {
   // Range: 0, or 64 KiB to 1 TiB.
   uint64_t db_write_buffer_size = 0;
 
-  // DRAM that the DB may take, bytes, for memtables and for the routing of reads: about 11 bytes a key, by which a read
-  // goes straight to the entry in PMem, past filters and indexes. Tables for which there is no room are read by those.
-  // 0 = what memtables may take, and an eighth of the machine's memory. Range: 0, or 1 MiB to 64 TiB.
+  // DRAM for memtables and for the routing of reads, bytes. Memtables come first, and keep what the options about them
+  // say even if that is more; the routing gets the rest: about 7 bytes a key, by which a Get goes straight to the entry
+  // in PMem. Tables for which there is no room are read by their filters and indexes. GetProperty("pmlsm.routing-bytes")
+  // tells what it takes. 0 = an eighth of the machine's memory for the routing. Range: 0, or 1 MiB to 64 TiB.
   uint64_t dram_budget_bytes = 0;
 
   // Log segments, bytes: past it the families that hold the oldest one are flushed, so that a family with few writes

@@ -1,13 +1,8 @@
 // Multi-word compare-and-swaps of two threads are whole after a power failure at any instant. Power failures in the
 // recovery: node_crash_test.cc.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cinttypes>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +11,7 @@
 #include "primitives/pmwcas.h"
 #include "test/crash/forked_run.h"
 #include "test/crash/simulator.h"
+#include "test/crash/word_file.h"
 #include "util/check.h"
 #include "util/random.h"
 
@@ -31,9 +27,6 @@ constexpr int kThreads = 2;
 constexpr uint64_t kChanges = 40;  // of each thread
 constexpr uint32_t kShared = 5;    // words that all threads change, kTouched at once
 constexpr uint32_t kTouched = 3;
-constexpr uint64_t kAreaOffset = 4096;
-constexpr uint64_t kFileBytes = 64 << 10;
-static_assert(kAreaOffset + Pmwcas::kAreaBytes <= kFileBytes);
 
 // What each thread's own word says: its changes.
 struct PmwcasOracle {
@@ -41,27 +34,12 @@ struct PmwcasOracle {
   uint64_t acknowledged[kThreads];
 };
 
-// The file, mapped, and recovered. Each change adds one to kTouched shared words and to the thread's own.
-class Words {
+// Each change adds one to kTouched shared words and to the thread's own.
+class Words : public WordFile {
  public:
-  explicit Words(const std::string& directory) {
-    const int fd = open((directory + "/words").c_str(), O_RDWR | O_CLOEXEC);
-    CHECK(fd >= 0);
-    void* const mapping = mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(mapping != MAP_FAILED);
-    close(fd);
-    bytes_ = static_cast<char*>(mapping);
-  }
-  ~Words() { munmap(bytes_, kFileBytes); }
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
-
-  char* bytes() { return bytes_; }
-  uint64_t* Shared(uint32_t i) { return reinterpret_cast<uint64_t*>(bytes_) + (1 + i) * 8; }
-  uint64_t* Own(int thread) { return Shared(kShared + thread); }
-
- private:
-  char* bytes_;
+  using WordFile::WordFile;
+  uint64_t* Shared(uint32_t i) { return At(i); }
+  uint64_t* Own(int thread) { return At(kShared + thread); }
 };
 
 void RunThread(Words* words, Pmwcas* pmwcas, PersistCounters* counters, int number, PmwcasOracle* oracle) {
@@ -102,7 +80,7 @@ std::string CheckWords(Words* words, const PmwcasOracle& sure, const PmwcasOracl
 
 std::string CheckImage(const std::string& directory, const void* before, const void* after) {
   Words words(directory);
-  Pmwcas pmwcas(words.bytes(), kFileBytes, kAreaOffset);
+  Pmwcas pmwcas(words.bytes(), Words::kBytes, Words::kDescriptorsOffset);
   PersistCounters counters;
   Store store(pmlsm::Medium::kTmpfs, &counters);
   const Status status = pmwcas.Recover(&store);
@@ -144,13 +122,12 @@ TEST(PmwcasCrashTest, ChangesAreWholeAfterPowerFailuresAtAnyInstant) {
   Plan plan;
   plan.scratch = scratch.path();
   plan.start = scratch.path() + "/start";
-  std::filesystem::create_directory(plan.start);
-  std::ofstream(plan.start + "/words") << std::string(kFileBytes, '\0');
+  WordFile::Create(plan.start);
   const Report life = RunForked(kRunSecondsMax, [&](Report* report) {
     Simulator* const simulator = Start(plan, report);
     auto* const oracle = static_cast<PmwcasOracle*>(simulator->oracle());
     Words words(plan.LiveDirectory());
-    Pmwcas pmwcas(words.bytes(), kFileBytes, kAreaOffset);
+    Pmwcas pmwcas(words.bytes(), Words::kBytes, Words::kDescriptorsOffset);
     PersistCounters counters;
     simulator->SetPhase("change", 1);
     std::vector<std::thread> threads;

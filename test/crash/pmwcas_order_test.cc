@@ -3,17 +3,12 @@
 //
 // What an image may hold is found by trying: some order of whole operations, among them all that were reported, with
 // their results, and none that had not begun, must leave the words as they are.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +18,7 @@
 #include "test/crash/forked_run.h"
 #include "test/crash/simulator.h"
 #include "test/crash/stepper.h"
+#include "test/crash/word_file.h"
 #include "util/check.h"
 #include "util/random.h"
 
@@ -37,8 +33,6 @@ constexpr uint64_t kSeed = 17;
 constexpr uint32_t kWords = 4;
 constexpr int kThreads = Stepper::kThreads;
 constexpr int kOperationsMax = 6;
-constexpr uint64_t kAreaOffset = 4096;
-constexpr uint64_t kFileBytes = kAreaOffset + Pmwcas::kAreaBytes;
 
 using Values = std::array<uint64_t, kWords>;
 
@@ -95,23 +89,9 @@ struct Oracle {
   uint64_t result[kThreads][kOperationsMax];
 };
 
-// The file, mapped: the words, a line each, then the descriptors.
-class Words {
+class Words : public WordFile {
  public:
-  explicit Words(const std::string& directory) {
-    const int fd = open((directory + "/words").c_str(), O_RDWR | O_CLOEXEC);
-    CHECK(fd >= 0);
-    void* const mapping = mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(mapping != MAP_FAILED);
-    close(fd);
-    bytes_ = static_cast<char*>(mapping);
-  }
-  ~Words() { munmap(bytes_, kFileBytes); }
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
-
-  char* bytes() { return bytes_; }
-  uint64_t* At(uint32_t i) { return reinterpret_cast<uint64_t*>(bytes_) + (1 + i) * 8; }
+  using WordFile::WordFile;
   Values Read() {
     Values values;
     for (uint32_t i = 0; i < kWords; ++i) values[i] = *At(i);
@@ -119,14 +99,11 @@ class Words {
   }
   // As at first, so that the same state is the same bytes whatever ran before.
   void Clear(Store* store) {
-    const std::vector<char> zeros(kFileBytes);
-    store->Copy(bytes_, zeros.data(), zeros.size());
-    store->FlushLines(bytes_, kFileBytes);
+    const std::vector<char> zeros(kBytes);
+    store->Copy(bytes(), zeros.data(), zeros.size());
+    store->FlushLines(bytes(), kBytes);
     CHECK(store->Fence().ok());
   }
-
- private:
-  char* bytes_;
 };
 
 // What the operation does to words that nobody else changes.
@@ -168,7 +145,7 @@ std::string CheckValues(const Oracle& oracle, const Values& values) {
 
 std::string CheckImage(const std::string& directory, const void* before, const void*) {
   Words words(directory);
-  Pmwcas pmwcas(words.bytes(), kFileBytes, kAreaOffset);
+  Pmwcas pmwcas(words.bytes(), Words::kBytes, Words::kDescriptorsOffset);
   PersistCounters counters;
   Store store(pmlsm::Medium::kTmpfs, &counters);
   const Status status = pmwcas.Recover(&store);
@@ -222,7 +199,7 @@ class ScheduleRun {
     words_.Clear(&store_);
     memset(oracle_, 0, sizeof(*oracle_));
     oracle_->scenario = scenario;
-    Pmwcas pmwcas(words_.bytes(), kFileBytes, kAreaOffset);
+    Pmwcas pmwcas(words_.bytes(), Words::kBytes, Words::kDescriptorsOffset);
     std::unique_ptr<PmwcasThread> threads[kThreads];
     for (auto& thread : threads) {
       thread = std::make_unique<PmwcasThread>(&pmwcas, pmlsm::Medium::kTmpfs, &counters_);
@@ -273,8 +250,7 @@ TEST_P(PmwcasOrderTest, OperationsAreWholeAfterPowerFailuresInEveryOrder) {
   plan.seed = kSeed;
   plan.at_flushes = true;
   plan.random_images = 2;
-  std::filesystem::create_directory(plan.start);
-  std::ofstream(plan.start + "/words") << std::string(kFileBytes, '\0');
+  WordFile::Create(plan.start);
   const Report report = RunForked(kRunSecondsMax, [&](Report* shared) {
     Simulator* const simulator = Simulator::Start(plan, sizeof(Oracle), CheckImage, shared);
     ScheduleRun run(simulator, plan.LiveDirectory());

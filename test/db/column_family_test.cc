@@ -188,6 +188,9 @@ TEST_F(ColumnFamilyTest, OnlyHandlesOfThisDBAreTaken) {
     const std::vector<Status> read = db()->MultiGet(ReadOptions(), {handle("one"), bad}, {"k", "k"}, &values);
     EXPECT_TRUE(read[0].IsNotFound());
     EXPECT_TRUE(read[1].IsInvalidArgument());
+    for (const Status& s : db()->MultiGet(ReadOptions(), {handle("one")}, {"k", "k"}, &values)) {
+      EXPECT_TRUE(s.IsInvalidArgument()) << "one family, two keys: " << s.ToString();
+    }
     EXPECT_TRUE(db()->Flush(FlushOptions(), bad).IsInvalidArgument());
     EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), bad, nullptr, nullptr).IsInvalidArgument());
     EXPECT_FALSE(db()->GetProperty(bad, "pmlsm.stats", &value));
@@ -311,6 +314,12 @@ TEST_F(ColumnFamilyTest, OP2HandlesOutliveTheDB) {
   std::string value;
   for (ColumnFamilyHandle* handle : {one, two}) {
     EXPECT_TRUE(db()->Get(ReadOptions(), handle, "k", &value).IsAborted());
+    std::vector<std::string> values;
+    EXPECT_TRUE(db()->MultiGet(ReadOptions(), {handle}, {"k"}, &values)[0].IsAborted());
+    for (const Status& s : db()->MultiGet(ReadOptions(), {one, two}, {"k", "k"}, &values)) {
+      EXPECT_TRUE(s.IsAborted()) << s.ToString();
+    }
+    EXPECT_EQ(values, std::vector<std::string>(2));
     EXPECT_TRUE(db()->Put(WriteOptions(), handle, "k", "v").IsAborted() || handle == two);
     const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions(), handle));
     EXPECT_TRUE(it->status().IsAborted());

@@ -16,8 +16,9 @@ DEFINE_string(compaction_style, ToString(pmlsm::Options().compaction_style),
               "tiered, leveled or lazy_leveled");
 DEFINE_int32(size_ratio, pmlsm::Options().size_ratio, "Runs that fill a level; 2 to 32");
 DEFINE_int32(num_levels, pmlsm::Options().num_levels, "Levels; 1 to 16");
-DEFINE_uint32(max_size_amplification_percent, pmlsm::Options().max_size_amplification_percent,
-              "Space of hidden entries, of that of all others, from which an idle DB merges; 10 to 4294967295 (never)");
+DEFINE_uint32(
+    max_size_amplification_percent, pmlsm::Options().max_size_amplification_percent,
+    "Space of hidden entries, of that of all others, from which an idle DB merges; 10 to 4294967295 (never)");
 DEFINE_uint64(target_table_bytes, pmlsm::Options().target_table_bytes, "A table's size; 16384 to 1073741824");
 DEFINE_uint64(node_bytes, pmlsm::Options().node_bytes, "A data node's target size; 256 to 32768");
 DEFINE_uint64(extent_bytes, pmlsm::Options().extent_bytes, "Unit of space; a power of two, 4096 to 67108864");
