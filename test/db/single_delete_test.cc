@@ -121,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SingleDeleteWalk,
 TEST_F(SingleDeleteTest, GoesTogetherWithItsPutInAFlush) {
   for (const bool single : {true, false}) {
     SCOPED_TRACE(single ? "SingleDelete" : "Delete");
+    family_options("default").disable_auto_compactions = true;  // a run of deletions would be merged soon
     Open({"default"});
     PutRunAround();
     for (int i = 0; i < kKeys; ++i) {
