@@ -1,25 +1,25 @@
-// libpmem's functions, all that store, flush or fence. Nothing is flushed for real: the medium is simulated.
+// libpmem's functions, all that store, flush or fence. Nothing is flushed for real (persist_hooks.h).
 #include <cstring>
 
-#include "test/crash/hooks.h"
+#include "pmem/hooks/persist_hooks.h"
 
 #define PMEM_API extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-using pmlsm::crash::CurrentHooks;
-using pmlsm::crash::Hooks;
+using pmlsm::CurrentPersistHooks;
+using pmlsm::PersistHooks;
 
 // libpmem.h's flags, which this file does not include: it defines what that header declares.
 constexpr unsigned kNoDrain = 1u << 0;
 constexpr unsigned kNoFlush = 1u << 5;
 
 void Flush(const void* from, size_t bytes) {
-  if (Hooks* hooks = CurrentHooks()) hooks->Flush(from, bytes);
+  if (PersistHooks* hooks = CurrentPersistHooks()) hooks->Flush(from, bytes);
 }
 
 void Fence() {
-  if (Hooks* hooks = CurrentHooks()) hooks->Fence();
+  if (PersistHooks* hooks = CurrentPersistHooks()) hooks->Fence();
 }
 
 int Persist(const void* from, size_t bytes) {

@@ -9,7 +9,6 @@ namespace pmlsm::crash {
 namespace {
 
 std::atomic<Hooks*> in_force{nullptr};
-thread_local int suspended = 0;
 
 }  // namespace
 
@@ -22,12 +21,12 @@ ssize_t Hooks::ReadAt(int fd, void* to, size_t bytes, off_t offset) {
 }
 int Hooks::Lock(int fd, int operation) { return RealLock(fd, operation); }
 
-void SetHooks(Hooks* hooks) { in_force.store(hooks, std::memory_order_release); }
+void SetHooks(Hooks* hooks) {
+  in_force.store(hooks, std::memory_order_release);
+  SetPersistHooks(hooks);
+}
 
-Hooks* CurrentHooks() { return suspended != 0 ? nullptr : in_force.load(std::memory_order_acquire); }
-
-HooksSuspended::HooksSuspended() { ++suspended; }
-HooksSuspended::~HooksSuspended() { --suspended; }
+Hooks* CurrentHooks() { return HooksSuspended::Here() ? nullptr : in_force.load(std::memory_order_acquire); }
 
 // System calls, not the library's functions: those are the hooked ones here.
 void* RealMap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {

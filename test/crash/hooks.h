@@ -1,6 +1,6 @@
 // Hooks: what stands between the program and libpmem, mmap and the file system while a power failure is
-// simulated (doc/CRASH.md). The functions themselves are in libpmem_hooked.cc and libc_hooked.cc; linked into
-// an executable, they win over the shared libraries', for libpmemobj as for our own code.
+// simulated (doc/CRASH.md). The functions themselves are in pmem/hooks/libpmem_hooked.cc and libc_hooked.cc;
+// linked into an executable, they win over the shared libraries', for libpmemobj as for our own code.
 //
 // Without hooks in force a persist is nothing and a file operation is the real one.
 //
@@ -11,16 +11,12 @@
 
 #include <cstddef>
 
+#include "pmem/hooks/persist_hooks.h"
+
 namespace pmlsm::crash {
 
-class Hooks {
+class Hooks : public PersistHooks {
  public:
-  virtual ~Hooks() = default;
-
-  // The lines that [from, from + bytes) touches are on their way to the medium.
-  virtual void Flush(const void* from, size_t bytes) {}
-  // The calling thread's flushed lines have arrived when this returns.
-  virtual void Fence() {}
   // An operation that changes names, sizes or modes is about to happen.
   virtual void BeforeFileOperation(const char* name) {}
 
@@ -35,11 +31,7 @@ void SetHooks(Hooks* hooks);
 Hooks* CurrentHooks();
 
 // The calling thread reaches the real functions meanwhile.
-class HooksSuspended {
- public:
-  HooksSuspended();
-  ~HooksSuspended();
-};
+using HooksSuspended = PersistHooksSuspended;
 
 // The kernel's own, whatever is in force.
 void* RealMap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset);

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "pmem/hooks/counting_hooks.h"
 #include "pmem/store.h"
 #include "primitives/balance.h"
 #include "primitives/bitmap_node.h"
@@ -25,7 +26,6 @@
 #include "primitives/split.h"
 #include "primitives/test_pool.h"
 #include "primitives/unsorted_node.h"
-#include "test/crash/counting_hooks.h"
 #include "test/crash/forked_run.h"
 
 namespace pmlsm::crash {

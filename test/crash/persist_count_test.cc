@@ -12,10 +12,10 @@
 #include "compaction/run_writer.h"
 #include "levels/manifest.h"
 #include "pmem/extent_allocator.h"
+#include "pmem/hooks/counting_hooks.h"
 #include "pmem/pool.h"
 #include "pmem/publish.h"
 #include "pmlsm/db.h"
-#include "test/crash/counting_hooks.h"
 #include "test/crash/forked_run.h"
 
 namespace pmlsm::crash {
