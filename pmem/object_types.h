@@ -15,5 +15,6 @@ inline uint64_t HugeRequestBytes(uint64_t usable_bytes) {
 
 inline constexpr uint64_t kGroupType = 1;       // in the group directory
 inline constexpr uint64_t kLogReserveType = 2;  // room kept for transaction logs; freed at the next open
+inline constexpr uint64_t kSingleType = 3;      // of a PmdkAllocator
 
 }  // namespace pmlsm

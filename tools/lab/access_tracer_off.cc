@@ -1,11 +1,12 @@
-#include "tools/lab/line_tracer.h"
+#include "tools/lab/access_tracer.h"
 
 namespace pmlsm::lab {
 
-bool LineTracer::Available() { return false; }
-void LineTracer::Watch(Watched, const void*, size_t) {}
-void LineTracer::Start() {}
-void LineTracer::Stop() {}
-LinesRead LineTracer::Seen(Watched) { return {}; }
+bool AccessTracer::Available() { return false; }
+void AccessTracer::Watch(Watched, const void*, size_t) {}
+void AccessTracer::Start() {}
+void AccessTracer::Stop() {}
+LinesRead AccessTracer::Seen(Watched) { return {}; }
+PersistCounts AccessTracer::Persisted() { return {}; }
 
 }  // namespace pmlsm::lab

@@ -1,10 +1,12 @@
 // The calls that a compiler inserts under -fsanitize=thread, answered by a note of the line. They are part of its
 // interface to the race detector's runtime, which is not linked; those missing here would be missed by the linker.
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "pmem/counters.h"
-#include "tools/lab/line_tracer.h"
+#include "pmem/hooks/counting_hooks.h"
+#include "tools/lab/access_tracer.h"
 
 namespace pmlsm::lab {
 namespace {
@@ -35,6 +37,7 @@ struct Memory {
 
 bool on = false;
 Memory memories[2];  // by Watched
+std::optional<CountingHooks> persisted;
 
 void NoteRead(const void* address, size_t bytes) {
   if (!on || bytes == 0) return;
@@ -43,9 +46,9 @@ void NoteRead(const void* address, size_t bytes) {
 
 }  // namespace
 
-bool LineTracer::Available() { return true; }
+bool AccessTracer::Available() { return true; }
 
-void LineTracer::Watch(Watched watched, const void* memory, size_t bytes) {
+void AccessTracer::Watch(Watched watched, const void* memory, size_t bytes) {
   Memory& m = memories[static_cast<int>(watched)];
   m.begin = reinterpret_cast<uintptr_t>(memory);
   m.bytes = bytes;
@@ -53,14 +56,18 @@ void LineTracer::Watch(Watched watched, const void* memory, size_t bytes) {
   m.seen.assign((bytes + kCacheLineBytes - 1) / kCacheLineBytes, 0);
 }
 
-void LineTracer::Start() {
+void AccessTracer::Start() {
   for (Memory& memory : memories) memory.Forget();
+  persisted.emplace();
   on = true;
 }
 
-void LineTracer::Stop() { on = false; }
+void AccessTracer::Stop() {
+  on = false;
+  SetPersistHooks(nullptr);
+}
 
-LinesRead LineTracer::Seen(Watched watched) {
+LinesRead AccessTracer::Seen(Watched watched) {
   const Memory& memory = memories[static_cast<int>(watched)];
   LinesRead read;
   read.lines = memory.lines.size();
@@ -73,6 +80,14 @@ LinesRead LineTracer::Seen(Watched watched) {
     read.blocks += lowest;
   }
   return read;
+}
+
+PersistCounts AccessTracer::Persisted() {
+  PersistCounts counts;
+  counts.lines_flushed = persisted->lines();
+  counts.blocks_touched = persisted->blocks();
+  counts.fences = persisted->fences();
+  return counts;
 }
 
 }  // namespace pmlsm::lab

@@ -11,6 +11,7 @@ void AddTraverse(Lab* lab);    // E2
 void AddIterate(Lab* lab);     // E3
 void AddInsert(Lab* lab);      // E4
 void AddSplit(Lab* lab);       // E5
+void AddAllocate(Lab* lab);    // E5's allocation of the new node
 void AddErase(Lab* lab);       // E8
 void AddBalance(Lab* lab);     // E9
 void AddMergeNodes(Lab* lab);  // E10

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "tools/flag_check.h"
+#include "tools/lab/access_tracer.h"
 #include "tools/lab/config.h"
 #include "tools/lab/delays.h"
-#include "tools/lab/line_tracer.h"
 
 DEFINE_string(dir, "/dev/shm", "An existing directory; the pool is made below it and removed at the end");
 DEFINE_bool(quick, false, "Nodes of 256 B, 1 KiB and 4 KiB only, less memory and fewer operations");
@@ -70,7 +70,7 @@ FlaggedTool Tool() {
 
 uint64_t InstancesBytes() {
   if (FLAGS_instances_mib != 0) return static_cast<uint64_t>(FLAGS_instances_mib) * kMiB;
-  if (FLAGS_quick || LineTracer::Available()) return 32 * kMiB;
+  if (FLAGS_quick || AccessTracer::Available()) return 32 * kMiB;
   const int64_t cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   const uint64_t twice = cache_bytes > 0 ? 2 * static_cast<uint64_t>(cache_bytes) : 0;
   return std::clamp(twice / kMiB * kMiB, 64 * kMiB, 256 * kMiB);
@@ -78,7 +78,7 @@ uint64_t InstancesBytes() {
 
 uint64_t Operations() {
   if (FLAGS_operations != 0) return static_cast<uint64_t>(FLAGS_operations);
-  if (LineTracer::Available()) return 64;
+  if (AccessTracer::Available()) return 64;
   return FLAGS_quick ? 4000 : 20000;
 }
 
@@ -100,7 +100,7 @@ void AddDelays(Config* config) {
     RefuseCommandLine(Tool(), "--inject and --counts: must be given both or neither");
   }
   if (FLAGS_inject.empty()) return;
-  if (LineTracer::Available()) RefuseCommandLine(Tool(), "--inject: must be given to node_experiments");
+  if (AccessTracer::Available()) RefuseCommandLine(Tool(), "--inject: must be given to node_experiments");
   const Status status = ReadDelays(FLAGS_counts, FLAGS_inject, &config->delays);
   if (!status.ok()) Refuse("counts", FLAGS_counts, status);
 }

@@ -91,7 +91,7 @@ void AddRows(Lab* lab, const char* by) {
          nodes *= 10) {
       const uint64_t entries = nodes * kEntriesANode;
       const uint64_t rounds =
-          LineTracer::Available() ? 1 : std::max<uint64_t>(1, 20 * lab->config().operations / entries);
+          AccessTracer::Available() ? 1 : std::max<uint64_t>(1, 20 * lab->config().operations / entries);
       AddRow(lab,
              RowName("E3", {{"layout", Node::kName},
                             {"by", by},

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "pmem/pmdk_allocator.h"
 #include "pmem/pool.h"
 #include "pmem/store.h"
 #include "pmlsm/status.h"
@@ -52,6 +53,8 @@ class Lab {
     delay_nanos_ = delay == config_.delays.end() ? 0 : delay->second;
   }
   double delay_nanos() const { return delay_nanos_; }
+
+  PmdkAllocator NewPmdkAllocator() { return PmdkAllocator(pool_.get()); }
 
   template <typename Persister>
   std::unique_ptr<Persister> NewPersister() {

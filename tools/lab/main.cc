@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <string>
 
+#include "tools/lab/access_tracer.h"
 #include "tools/lab/config.h"
 #include "tools/lab/experiments.h"
-#include "tools/lab/line_tracer.h"
 
 namespace pmlsm::lab {
 namespace {
@@ -17,7 +17,7 @@ void AddContext(const Lab& lab) {
   benchmark::AddCustomContext("operations", std::to_string(lab.config().operations));
   benchmark::AddCustomContext("seed", std::to_string(lab.config().seed));
   benchmark::AddCustomContext("delays", lab.config().delays.empty() ? "none" : "injected, as modelled");
-  benchmark::AddCustomContext("reads", LineTracer::Available() ? "counted" : "not counted");
+  benchmark::AddCustomContext("reads", AccessTracer::Available() ? "counted" : "not counted");
 }
 
 int Main(int argc, char** argv) {
@@ -34,6 +34,7 @@ int Main(int argc, char** argv) {
   AddIterate(lab.get());
   AddInsert(lab.get());
   AddSplit(lab.get());
+  AddAllocate(lab.get());
   AddErase(lab.get());
   AddBalance(lab.get());
   AddMergeNodes(lab.get());

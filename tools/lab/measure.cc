@@ -18,7 +18,7 @@ double ModelledNanos(const AccessCounts& pmem, const AccessCounts& dram, const D
 RowCounts::RowCounts(Lab* lab) : lab_(lab), before_(lab->SettledCounts()) {
   const auto watch = [lab](Watched watched, Placement placement) {
     const Region region = lab->region(placement);
-    LineTracer::Watch(watched, region.base + region.begin, region.bytes);
+    AccessTracer::Watch(watched, region.base + region.begin, region.bytes);
   };
   watch(Watched::kPmem, Placement::kPmem);
   watch(Watched::kDram, Placement::kDram);
@@ -26,12 +26,13 @@ RowCounts::RowCounts(Lab* lab) : lab_(lab), before_(lab->SettledCounts()) {
 
 void RowCounts::AddTraced() {
   const auto add = [](LinesRead* sum, Watched watched) {
-    const LinesRead seen = LineTracer::Seen(watched);
+    const LinesRead seen = AccessTracer::Seen(watched);
     sum->lines += seen.lines;
     sum->blocks += seen.blocks;
   };
   add(&pmem_, Watched::kPmem);
   add(&dram_, Watched::kDram);
+  persisted_ += AccessTracer::Persisted();
 }
 
 void RowCounts::Report(benchmark::State* state) {
@@ -42,12 +43,16 @@ void RowCounts::Report(benchmark::State* state) {
   };
   benchmark::UserCounters& row = state->counters;
   row["bytes_modified"] = average(stored.bytes_modified);
-  if (!counts_all_lines_) return;
+  if (uses_libpmemobj_) {
+    // On a file system that has to be told, libpmemobj does not go through libpmem.
+    if (!AccessTracer::Available() || lab_->medium() == Medium::kFile) return;
+    stored = persisted_;
+  }
   AccessCounts pmem;
   row["lines_written"] = pmem.lines_written = average(stored.lines_flushed);
   row["blocks_written"] = pmem.blocks_written = average(stored.blocks_touched);
   row["fences"] = pmem.fences = average(stored.fences);
-  if (!LineTracer::Available()) return;
+  if (!AccessTracer::Available()) return;
   AccessCounts dram;
   row["lines_read"] = pmem.lines_read = average(pmem_.lines);
   row["blocks_read"] = pmem.blocks_read = average(pmem_.blocks);

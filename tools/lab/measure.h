@@ -1,6 +1,6 @@
 // What a row of an experiment is: how often an operation runs, on which instance, what is timed and what is counted.
 // Times are Google Benchmark's. Counts are averages of an operation, and exact: of what was stored, from the Store's
-// counters; of what was read, from the LineTracer where there is one.
+// counters; of what was read, and of what libpmemobj stored, from the AccessTracer where there is one.
 //
 // An operation is a callable uint64_t(uint32_t instance) and returns 0, computed from what it has found: the choice of
 // the next instance waits for it, so that a latency is measured and not how many operations the CPU overlaps.
@@ -18,10 +18,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "tools/lab/access_tracer.h"
 #include "tools/lab/delays.h"
 #include "tools/lab/instances.h"
 #include "tools/lab/lab.h"
-#include "tools/lab/line_tracer.h"
 
 namespace pmlsm::lab {
 
@@ -29,8 +29,8 @@ namespace pmlsm::lab {
 class RowCounts {
  public:
   explicit RowCounts(Lab* lab);
-  // What libpmemobj writes for its logs is in no counter, so lines and fences would be too few.
-  void HideLinesOfLogs() { counts_all_lines_ = false; }
+  // Libpmemobj writes for the operations as well: lines and fences that only the AccessTracer sees.
+  void UseLibpmemobj() { uses_libpmemobj_ = true; }
   // What each operation of the row is to wait for, behind it.
   double delay_nanos() const { return lab_->delay_nanos(); }
   // After an operation whose reads were traced.
@@ -43,7 +43,8 @@ class RowCounts {
   const PersistCounts before_;
   LinesRead pmem_;
   LinesRead dram_;
-  bool counts_all_lines_ = true;
+  PersistCounts persisted_;
+  bool uses_libpmemobj_ = false;
 };
 
 // `count` calls of a timed stretch, each of which is `operations_a_call` of the row's. visit(i) is the i-th instance.
@@ -51,12 +52,12 @@ template <typename Visit, typename Operation>
 void RunOperations(uint64_t count, const Visit& visit, const Operation& operation, RowCounts* counts,
                    uint64_t operations_a_call = 1) {
   uint64_t zero = 0;
-  if (LineTracer::Available()) {
+  if (AccessTracer::Available()) {
     for (uint64_t i = 0; i < count; ++i) {
       const uint32_t instance = visit(i);
-      LineTracer::Start();
+      AccessTracer::Start();
       benchmark::DoNotOptimize(operation(instance));
-      LineTracer::Stop();
+      AccessTracer::Stop();
       counts->AddTraced();
     }
     return;
@@ -95,7 +96,7 @@ template <typename Persister, typename Operation>
 void MeasureChanges(Lab* lab, Instances* instances, benchmark::State* state, const Operation& operation) {
   RowCounts counts(lab);
   if (std::is_base_of_v<primitives::LoggedPersister, Persister>) {
-    counts.HideLinesOfLogs();
+    counts.UseLibpmemobj();
   }
   RunStretches(
       state, instances->count(), [instances] { instances->Reset(); },

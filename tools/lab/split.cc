@@ -4,7 +4,7 @@
 // Variables: layout; split by move, or by copy where there is a bitmap; node of 256 B to 4 KiB; by which persister (see
 //   insert.cc). Entries of layouts without order came in random order.
 // Metric: mean latency; bytes modified; lines and blocks written; fences. The new node comes from a group that was
-//   allocated before (node_arena.h); the paper takes it from PMDK, which is 80 percent of its time.
+//   allocated before (node_arena.h); the paper takes it from PMDK, which is 80 percent of its time: allocate.cc.
 // The paper expects sorted to be faster than unsorted, which have to find the median, and finds that. Copying writes
 //   more bytes and is a bit faster, for it is one sequential write.
 #include "primitives/split.h"

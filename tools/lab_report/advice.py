@@ -84,12 +84,12 @@ def choices(rows, workload):
     return sorted((choice for choice in found if choice), key=lambda choice: choice.cost)
 
 
-def atomicities(rows, layout):
-    """(name, ns of an insert and an erase) at 1 KiB, the best first. Measured times: what libpmemobj writes for its
-    logs is in no count, so that transactions cannot be modelled."""
+def atomicities(rows, workload, layout):
+    """(name, ns of an insert and an erase) at 1 KiB, the best first. What libpmemobj writes for its logs is counted."""
     found = []
     for atomicity in ATOMICITIES:
-        parts = [cost(rows, TIME, operation, layout, NODE, None, atomicity) for operation in ("insert", "erase")]
+        parts = [cost(rows, workload.metric(), operation, layout, NODE, None, atomicity)
+                 for operation in ("insert", "erase")]
         if None not in parts:
             found.append((atomicity, sum(parts)))
     return sorted(found, key=lambda each: each[1])

@@ -76,7 +76,7 @@ def recommendation(rows, workload):
     if not found:
         return "<p>Not measured.</p>\n"
     best = found[0]
-    atomicities = advice.atomicities(rows, best.layout)
+    atomicities = advice.atomicities(rows, workload, best.layout)
     # Times that are near are no difference.
     named = " or ".join(name for name, nanos in atomicities if nanos <= atomicities[0][1] * (1 + judge.NOISE))
     total = workload.search + workload.insert + workload.erase + workload.scan
@@ -92,8 +92,8 @@ def recommendation(rows, workload):
     parts.append(table(head, [
         ("", (c.layout, c.search, charts.byte_name(c.node), c.levels, "%.0f" % c.cost, "%.2f" % (c.cost / best.cost)))
         for c in found[:CHOICES_SHOWN]]))
-    parts.append("<p>Failure atomicity of these nodes, by the time of an insert and an erase measured here at 1 KiB "
-                 "(what libpmemobj writes to its logs is in no count, so transactions cannot be modelled):</p>\n")
+    parts.append("<p>Failure atomicity of these nodes, by the time of an insert and an erase at 1 KiB, libpmemobj's logs "
+                 "included:</p>\n")
     parts.append(table(["by", "ns"], [("", (name, "%.0f" % nanos)) for name, nanos in atomicities]))
     return "".join(parts)
 

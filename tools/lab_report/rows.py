@@ -1,5 +1,6 @@
 """The rows of the experiments: variables, exact counts, measured times; read from the files that the programs write."""
 import csv
+import functools
 import json
 
 LAYOUTS = ["sorted", "unsorted", "bitmap", "indirection", "hashing", "counted_hashing"]
@@ -20,6 +21,13 @@ TIME = "ns"
 def plain_name(name):
     """Without what Google Benchmark adds to a row's name."""
     return name.split("/iterations:")[0]
+
+
+@functools.lru_cache(maxsize=None)
+def choices_of(name):
+    """(experiment, {variable: choice}) of a row's plain name."""
+    experiment, *parts = name.split("/")
+    return experiment, dict(part.split(":", 1) for part in parts)
 
 
 class Rows:
@@ -55,11 +63,8 @@ class Rows:
         wanted = {key: str(value) for key, value in variables.items()}
         found = []
         for name, metrics in self.rows.items():
-            parts = name.split("/")
-            if parts[0] != experiment:
-                continue
-            has = dict(part.split(":", 1) for part in parts[1:])
-            if all(has.get(key) == value for key, value in wanted.items()):
+            of, has = choices_of(name)
+            if of == experiment and all(has.get(key) == value for key, value in wanted.items()):
                 found.append((has, metrics))
         return found
 
@@ -86,6 +91,5 @@ class Rows:
             writer = csv.writer(file)
             writer.writerow(["experiment"] + keys + metrics)
             for name, row in self.rows.items():
-                parts = name.split("/")
-                has = dict(part.split(":", 1) for part in parts[1:])
-                writer.writerow([parts[0]] + [has.get(key, "") for key in keys] + [row.get(m, "") for m in metrics])
+                experiment, has = choices_of(name)
+                writer.writerow([experiment] + [has.get(key, "") for key in keys] + [row.get(m, "") for m in metrics])
